@@ -238,8 +238,8 @@ impl SessionOutcome<'_> {
 /// The session's mark: its own, else that of the account, else that of the memory in its prompt.
 fn session_mark(session: &SessionOutcome<'_>, account: Option<Unverified>, date: Date) -> Option<Unverified> {
     let own = session.unbounded().map(|kind| Unverified::own(kind, date));
-    own.or_else(|| account.map(Unverified::of_account))
-        .or_else(|| session.unverified_memory().cloned().map(Unverified::of_memory))
+    own.or_else(|| account.map(Unverified::through_account))
+        .or_else(|| session.unverified_memory().cloned().map(Unverified::through_memory))
 }
 
 /// Records a phase's entries and rejections. Returns them as sentences.
@@ -299,7 +299,7 @@ async fn record_entry(
         arguments,
         outcome,
         outcome_kind,
-        said: None,
+        message: None,
         implied,
     };
     ctx.record_local(entry).await.map(|_| ())

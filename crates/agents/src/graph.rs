@@ -81,7 +81,7 @@ impl Graph {
 
     /// The default cut of a branch: before the agent's first model call.
     #[must_use]
-    pub fn usual_cut(&self) -> &'static str {
+    pub fn default_cut(&self) -> &'static str {
         if self.is_solo() { SOLO } else { PRE }
     }
 

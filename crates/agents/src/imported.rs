@@ -157,7 +157,7 @@ async fn record_message(ctx: &mut Ctx, message: &RecordedMessage) -> Result<Stri
             arguments: json!({ "role": message.role, "tool": tool.as_ref().map(|tool| &tool.name) }),
             outcome: json!({ "role": message.role, "content": message.content }),
             outcome_kind: OutcomeKind::Ok,
-            said: Some(TranscriptMessage { role: message.role, content: message.content.clone(), tool }),
+            message: Some(TranscriptMessage { role: message.role, content: message.content.clone(), tool }),
             implied: Vec::new(),
         })
         .await?;

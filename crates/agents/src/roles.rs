@@ -89,7 +89,7 @@ impl RoleSpec {
     }
 
     /// The role whose node a path's node is, `Trader#1`.
-    pub(crate) fn of_node(node: &str) -> Option<&'static Self> {
+    pub(crate) fn for_node(node: &str) -> Option<&'static Self> {
         let (name, _) = node.split_once('#')?;
         ROLES.iter().find(|role| role.node == name)
     }

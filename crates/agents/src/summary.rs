@@ -25,7 +25,7 @@ pub fn is_read_for_session(agent: &AgentConfig, path: &StepPath) -> bool {
 }
 
 fn role_of(path: &StepPath) -> Option<RoleKind> {
-    RoleSpec::of_node(path.node()).map(|role| role.kind)
+    RoleSpec::for_node(path.node()).map(|role| role.kind)
 }
 
 /// A message as it is summarised: of a structured answer, its sentences, after its instrument and its conclusion;

@@ -66,7 +66,7 @@ fn bearer(headers: &HeaderMap) -> Option<&str> {
 /// on it and survive a restart.
 pub(super) async fn by_cookie(app: &App, headers: &HeaderMap) -> Result<Option<Caller>, ApiError> {
     let cookie = session_cookie(headers);
-    let Some(cookie) = cookie.as_deref().and_then(TokenHash::of_well_formed) else { return Ok(None) };
+    let Some(cookie) = cookie.as_deref().and_then(TokenHash::from_well_formed) else { return Ok(None) };
     let token = app.store.login(&cookie.to_string(), app.services.clock.now()).await;
     let token = token.map_err(|error| ApiError::Internal(error.into()))?;
     Ok(token.and_then(|token| app.authenticator.by_token_hash(&token)))

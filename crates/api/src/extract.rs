@@ -218,7 +218,7 @@ fn language(accepted: &str) -> Option<Language> {
     // A quality of 0 means "not acceptable".
     let acceptable =
         accept_language::parse_with_quality(accepted).into_iter().filter(|(_, quality)| *quality > 0.0);
-    acceptable.into_iter().find_map(|(tag, _)| Language::of_tag(&tag))
+    acceptable.into_iter().find_map(|(tag, _)| Language::from_tag(&tag))
 }
 
 /// `{session_id}` of a path.

@@ -69,7 +69,7 @@ async fn log_in(State(app): State<App>, request: Request) -> Result<Response, Ap
 }
 
 async fn log_out(State(app): State<App>, headers: HeaderMap) -> Result<Response, ApiError> {
-    if let Some(cookie) = session_cookie(&headers).and_then(|cookie| TokenHash::of_well_formed(&cookie)) {
+    if let Some(cookie) = session_cookie(&headers).and_then(|cookie| TokenHash::from_well_formed(&cookie)) {
         let ended = app.store.end_login(&cookie.to_string()).await;
         ended.map_err(|error| ApiError::Internal(error.into()))?;
     }
@@ -150,7 +150,7 @@ const CHINESE: Texts = Texts {
 fn texts(query: &[u8], headers: &HeaderMap) -> Texts {
     let accepted = accept_language::parse(&header(headers, &ACCEPT_LANGUAGE).unwrap_or_default());
     let mut tags = field(query, "lang").into_iter().chain(accepted);
-    match tags.find_map(|tag| Language::of_tag(&tag)) {
+    match tags.find_map(|tag| Language::from_tag(&tag)) {
         Some(Language::Zh) => CHINESE,
         _ => ENGLISH,
     }

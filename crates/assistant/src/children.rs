@@ -134,8 +134,8 @@ impl LeftOut {
         ];
         let counts = reasons.map(|(reason, english, chinese)| (self.count(reason), english, chinese));
         let dropped = (self.dropped(), "dependencies dropped", "依赖被丢弃");
-        let told = counts.into_iter().chain([dropped]).filter(|(count, ..)| *count > 0);
-        let words = told.map(|(count, english, chinese)| match language {
+        let counted = counts.into_iter().chain([dropped]).filter(|(count, ..)| *count > 0);
+        let words = counted.map(|(count, english, chinese)| match language {
             Language::En => format!("{count} {english}"),
             Language::Zh => format!("{count} 个{chinese}"),
         });

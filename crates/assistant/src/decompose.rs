@@ -234,7 +234,7 @@ impl Decomposer<'_> {
         room: u32,
     ) -> Result<Result<Children, String>, SessionStop> {
         let settings = &self.settings.model;
-        let language = Language::of_text(&node.instruction);
+        let language = Language::detect(&node.instruction);
         let instructions = self.prompts.render(
             "decompose",
             language,

@@ -279,7 +279,7 @@ impl TaskQueue<'_> {
         tainted: bool,
     ) -> Result<TaskOutcome, SessionStop> {
         let instruction = if task.instruction.trim().is_empty() { &task.name } else { &task.instruction };
-        let language = Language::of_text(instruction);
+        let language = Language::detect(instruction);
         let model = ModelSettings { language, ..self.settings.model.clone() };
         let instructions = instructions(self.prompts, "task", &model, allows);
         let question = self.prompts.render(

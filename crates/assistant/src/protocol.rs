@@ -100,7 +100,7 @@ impl RetryPolicy {
 pub fn read(reply: &ModelReply) -> Reply {
     let text = reply.text.trim();
     let mut read = match object(text) {
-        JsonCandidate::Answer(answer) => of_json(&answer),
+        JsonCandidate::Answer(answer) => reply_from_json(&answer),
         JsonCandidate::Broken(why) => Reply {
             message: String::new(),
             actions: vec![ActionCall::unreadable(LocalizedMessage::new(
@@ -112,7 +112,7 @@ pub fn read(reply: &ModelReply) -> Reply {
     };
     if !reply.tool_calls.is_empty() {
         // Text next to native calls is the message; actions in both would be executed twice.
-        read.actions = in_order(reply.tool_calls.iter().enumerate().map(of_call).collect());
+        read.actions = in_order(reply.tool_calls.iter().enumerate().map(action_from_call).collect());
     }
     for late in read.actions.iter_mut().skip(MAX_ACTIONS) {
         late.fault = Some(LocalizedMessage::new(
@@ -195,7 +195,7 @@ fn object(text: &str) -> JsonCandidate {
     }
 }
 
-fn of_json(answer: &Map<String, Value>) -> Reply {
+fn reply_from_json(answer: &Map<String, Value>) -> Reply {
     let message = match &answer.get("llm_reply") {
         Some(Value::String(text)) => text.clone(),
         Some(reply) => reply["message"].as_str().unwrap_or_default().to_owned(),
@@ -203,8 +203,8 @@ fn of_json(answer: &Map<String, Value>) -> Reply {
     };
     let actions = match answer.get("actions") {
         None | Some(Value::Null) => Vec::new(),
-        Some(Value::Array(actions)) => in_order(actions.iter().enumerate().map(of_value).collect()),
-        Some(one @ Value::Object(_)) => vec![of_value((0, one)).1],
+        Some(Value::Array(actions)) => in_order(actions.iter().enumerate().map(action_from_value).collect()),
+        Some(one @ Value::Object(_)) => vec![action_from_value((0, one)).1],
         Some(_) => vec![ActionCall::unreadable(LocalizedMessage::new(
             "`actions` must be a list",
             "`actions` 必须是列表",
@@ -214,15 +214,15 @@ fn of_json(answer: &Map<String, Value>) -> Reply {
 }
 
 /// An action with its order.
-type Placed = (f64, ActionCall);
+type OrderedAction = (f64, ActionCall);
 
 /// Sorts actions by order; ties keep their sequence.
-fn in_order(mut actions: Vec<Placed>) -> Vec<ActionCall> {
+fn in_order(mut actions: Vec<OrderedAction>) -> Vec<ActionCall> {
     actions.sort_by(|(left, _), (right, _)| left.total_cmp(right));
     actions.into_iter().map(|(_, action)| action).collect()
 }
 
-fn of_value((at, value): (usize, &Value)) -> Placed {
+fn action_from_value((at, value): (usize, &Value)) -> OrderedAction {
     let Value::Object(map) = value else {
         let fault = LocalizedMessage::new("an action must be an object", "动作必须是对象");
         return (default_order(at), ActionCall::unreadable(fault));
@@ -247,7 +247,7 @@ fn kind_text(kind: &Value) -> String {
 }
 
 /// The fault if an action is given a kind other than its own.
-fn misfit(spec: &ActionSpec, kinds: &[String]) -> Option<LocalizedMessage> {
+fn wrong_kind(spec: &ActionSpec, kinds: &[String]) -> Option<LocalizedMessage> {
     let given = kinds.iter().map(|kind| kind.trim());
     let wrong = given.filter(|kind| !kind.is_empty()).find(|kind| *kind != spec.kind.as_str())?;
     let (wrong, name, right): (String, _, _) =
@@ -258,7 +258,7 @@ fn misfit(spec: &ActionSpec, kinds: &[String]) -> Option<LocalizedMessage> {
     ))
 }
 
-fn of_call((at, call): (usize, &ToolCall)) -> Placed {
+fn action_from_call((at, call): (usize, &ToolCall)) -> OrderedAction {
     let mut common = Map::new();
     let mut action = match &call.arguments {
         Value::String(raw) => {
@@ -304,14 +304,15 @@ fn flag(value: &Value) -> Option<bool> {
 }
 
 fn retry(policy: &Value) -> Result<RetryPolicy, LocalizedMessage> {
-    let no_object = || LocalizedMessage::new("`retry_policy` must be an object", "`retry_policy` 必须是对象");
+    let not_an_object =
+        || LocalizedMessage::new("`retry_policy` must be an object", "`retry_policy` 必须是对象");
     let policy = match policy {
         Value::Object(policy) => policy.clone(),
         Value::String(text) => match serde_json::from_str(text) {
             Ok(Value::Object(policy)) => policy,
-            _ => return Err(no_object()),
+            _ => return Err(not_an_object()),
         },
-        _ => return Err(no_object()),
+        _ => return Err(not_an_object()),
     };
     let given = |key: &str| policy.get(key).filter(|value| !value.is_null());
     let mut read = RetryPolicy::default();
@@ -341,16 +342,17 @@ impl ActionCall {
     /// `kinds`: every place where the response states the kind; empty strings are ignored.
     fn new(kinds: &[String], name: &str, parameters: &Value) -> Self {
         let spec = action(name);
-        let said: Option<ActionKind> = kinds.iter().find_map(|kind| kind.parse().ok());
-        let no_object = || LocalizedMessage::new("`parameters` must be an object", "`parameters` 必须是对象");
+        let stated_kind: Option<ActionKind> = kinds.iter().find_map(|kind| kind.parse().ok());
+        let not_an_object =
+            || LocalizedMessage::new("`parameters` must be an object", "`parameters` 必须是对象");
         let given = match parameters {
             Value::Null => Ok(Map::new()),
             Value::Object(map) => Ok(map.clone()),
             Value::String(text) => match serde_json::from_str(text) {
                 Ok(Value::Object(map)) => Ok(map),
-                _ => Err(no_object()),
+                _ => Err(not_an_object()),
             },
-            _ => Err(no_object()),
+            _ => Err(not_an_object()),
         };
         let (parameters, fault) = match (spec, given) {
             (Some(spec), Ok(given)) => match parameters::read(spec.parameters, given.clone()) {
@@ -366,10 +368,10 @@ impl ActionCall {
                 (given.unwrap_or_default(), Some(fault))
             }
         };
-        let fault = spec.and_then(|spec| misfit(spec, kinds)).or(fault);
+        let fault = spec.and_then(|spec| wrong_kind(spec, kinds)).or(fault);
         let name = if name.is_empty() { "unnamed" } else { name };
         Self {
-            kind: spec.map(|spec| spec.kind).or(said).unwrap_or(ActionKind::SystemOperation),
+            kind: spec.map(|spec| spec.kind).or(stated_kind).unwrap_or(ActionKind::SystemOperation),
             name: name.chars().take(NAME_CHARS).collect(),
             spec,
             parameters,

@@ -1,6 +1,7 @@
 //! `papertape actions`
 
-use super::failure::of_view;
+use super::args::whole;
+use super::failure::view_error;
 use super::output::{json, note, say, table, text_of};
 use super::record_access::find_any_job;
 use super::{Common, Outcome, record_access};
@@ -14,7 +15,7 @@ pub(super) struct ActionsArgs {
     /// The job, or `latest` of any kind
     job: String,
     /// Max rows, 1 to 500 [default: the newest 200]
-    #[arg(long, value_name = "COUNT")]
+    #[arg(long, value_name = "COUNT", value_parser = whole(1_u32..=500))]
     limit: Option<u32>,
     /// Show the rows after a cursor from an earlier page
     #[arg(long, conflicts_with = "before")]
@@ -28,7 +29,7 @@ pub(super) async fn actions(common: &Common, config: Config, args: ActionsArgs) 
     let app = record_access::open_read_only(common, config).await?;
     let job = find_any_job(&app, &args.job).await?;
     let query = ActionsQuery { cursor: args.cursor, before: args.before, limit: args.limit };
-    let response = view::actions(&app, None, job.as_str(), query).await.map_err(of_view)?;
+    let response = view::actions(&app, None, job.as_str(), query).await.map_err(view_error)?;
     if common.json {
         json(&response)?;
         return Ok(ExitCode::SUCCESS);

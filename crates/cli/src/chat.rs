@@ -1,6 +1,7 @@
 //! `papertape chat`
 
 use super::api_client::ApiClient;
+use super::args::parse_plan;
 use super::failure::{FAILED, STOPPED, not_found, usage};
 use super::output::{json, note, say};
 use super::record_access::RecordAccess;
@@ -48,7 +49,7 @@ pub(super) struct ChatArgs {
     #[arg(long, value_name = "ID")]
     session: Option<String>,
     /// The plan that the conversation is about
-    #[arg(long, value_name = "PLAN")]
+    #[arg(long, value_name = "PLAN", value_parser = parse_plan)]
     plan: Option<i64>,
     /// Language for messages whose language is unclear [default: the terminal's, else the message's]
     #[arg(long, value_name = "LANGUAGE", value_parser = ["en", "zh"])]
@@ -153,7 +154,7 @@ async fn session(app: &App, id: Option<&str>) -> Result<Option<String>> {
 fn terminal_language() -> Option<Language> {
     let variables = ["LC_ALL", "LC_MESSAGES", "LANG"];
     let set = variables.iter().find_map(|name| std::env::var(name).ok().filter(|value| !value.is_empty()));
-    set.as_deref().and_then(Language::of_tag)
+    set.as_deref().and_then(Language::from_tag)
 }
 
 struct Conversation<'a> {
@@ -282,7 +283,7 @@ impl<'a> Conversation<'a> {
             language: self.language,
             ..NewMessage::default()
         };
-        let turn = assistant::post_message(app, message).await.map_err(of_post)?;
+        let turn = assistant::post_message(app, message).await.map_err(post_error)?;
         let job = turn.assistant.job_id.ok_or_else(|| anyhow!("no job replies to the message"))?;
         Ok((turn.session.id.to_string(), job))
     }
@@ -294,7 +295,7 @@ impl<'a> Conversation<'a> {
             context: None,
             plan_id: self.plan,
         };
-        let language = self.language.unwrap_or_else(|| Language::of_text(message));
+        let language = self.language.unwrap_or_else(|| Language::detect(message));
         let turn: TurnResponse = server.post_in(&["chat", "message"], &body, language.as_str()).await?;
         Ok((turn.session.id, JobId::new(turn.job_id)))
     }
@@ -341,7 +342,7 @@ fn print_action(row: &ActionRow) {
     }
 }
 
-fn of_post(error: PostMessageError) -> anyhow::Error {
+fn post_error(error: PostMessageError) -> anyhow::Error {
     match error {
         PostMessageError::Bad { .. } => usage(error.to_string()),
         PostMessageError::NotFound(message) => not_found(message),

@@ -1,7 +1,7 @@
 //! Runs a job to its end, or follows one that runs elsewhere, and reports the outcome.
 
 use super::api_client::ApiClient;
-use super::failure::{FAILED, STOPPED, no_job, of_view};
+use super::failure::{FAILED, STOPPED, no_job, view_error};
 use super::output::{json, note, seconds};
 use super::progress::{Progress, Track};
 use super::{Common, Outcome, record_access, signals, summary};
@@ -150,7 +150,7 @@ async fn show(app: &App, details: &JobDetails, progress: &Progress) -> Result<()
 /// Reports the job's outcome and returns the exit code. `server` is the URL of the server that runs the job, which
 /// continues when this command ends.
 async fn finish(app: &App, common: &Common, job: &JobId, server: Option<&str>) -> Outcome {
-    let status = view::status(app, job.as_str(), &view::StatusQuery::default()).await.map_err(of_view)?;
+    let status = view::status(app, job.as_str(), &view::StatusQuery::default()).await.map_err(view_error)?;
     let days_left = status.progress.pending > 0;
     let agents = if common.json {
         json(&status)?;

@@ -40,7 +40,7 @@ pub(super) fn no_job(job: &str) -> anyhow::Error {
 }
 
 /// Maps fields to options, and errors to exit codes.
-pub fn of_trigger(error: TriggerError) -> anyhow::Error {
+pub fn trigger_error(error: TriggerError) -> anyhow::Error {
     match error {
         TriggerError::Bad { field, message } => bad(field, &message),
         TriggerError::NotFound(job) => no_job(&job),
@@ -50,8 +50,8 @@ pub fn of_trigger(error: TriggerError) -> anyhow::Error {
     }
 }
 
-/// As [`of_trigger`], for reads.
-pub fn of_view(error: ViewError) -> anyhow::Error {
+/// As [`trigger_error`], for reads.
+pub fn view_error(error: ViewError) -> anyhow::Error {
     match error {
         ViewError::Bad { field, message } => bad(field, &message),
         ViewError::NotFound(message) => not_found(message),

@@ -1,6 +1,7 @@
 //! `papertape jobs`
 
-use super::failure::{of_view, usage};
+use super::args::whole;
+use super::failure::view_error;
 use super::output::{count, json, note, say, seconds, table, text_of};
 use super::record_access::{find_job, short_id};
 use super::{Common, Outcome, record_access};
@@ -20,7 +21,7 @@ pub(super) struct JobsArgs {
     #[arg(long, conflicts_with = "job")]
     status: Option<JobStatus>,
     /// Max jobs, 1 to 200
-    #[arg(long, value_name = "COUNT", conflicts_with = "job")]
+    #[arg(long, value_name = "COUNT", conflicts_with = "job", value_parser = whole(1_u32..=200))]
     limit: Option<u32>,
     /// Continue after a cursor from an earlier page
     #[arg(long, conflicts_with = "job")]
@@ -32,8 +33,8 @@ pub(super) async fn jobs(common: &Common, config: Config, args: JobsArgs) -> Out
     if let Some(job) = &args.job {
         let job = find_job(&app, job).await?;
         let response =
-            view::status(&app, job.as_str(), &view::StatusQuery::default()).await.map_err(of_view)?;
-        let summary = view::job_summary(&app, job.as_str()).await.map_err(of_view)?;
+            view::status(&app, job.as_str(), &view::StatusQuery::default()).await.map_err(view_error)?;
+        let summary = view::job_summary(&app, job.as_str()).await.map_err(view_error)?;
         if common.json {
             json(&response)?
         } else {
@@ -41,11 +42,8 @@ pub(super) async fn jobs(common: &Common, config: Config, args: JobsArgs) -> Out
         }
         return Ok(ExitCode::SUCCESS);
     }
-    if args.limit == Some(0) {
-        return Err(usage("--limit: 0 is out of range; expected 1 to 200"));
-    }
     let query = JobsQuery { kind: None, status: args.status, limit: args.limit, cursor: args.cursor };
-    let response = view::jobs(&app, query).await.map_err(of_view)?;
+    let response = view::jobs(&app, query).await.map_err(view_error)?;
     if common.json {
         json(&response)?;
         return Ok(ExitCode::SUCCESS);
@@ -95,6 +93,10 @@ fn print_details(response: &StatusResponse, summary: &JobSummary) -> Result<()> 
 
 fn details(response: &StatusResponse, summary: &JobSummary) -> Vec<(&'static str, String)> {
     let mut lines = vec![("job", response.job_id.to_string()), ("status", status(summary))];
+    if is_stopped(summary) {
+        let id = &response.job_id;
+        lines.push(("resume", format!("it stopped early; `papertape resume {}` continues it", short_id(id))));
+    }
     lines.extend(response.error.as_ref().map(|error| ("error", error.to_string())));
     let total = response.progress.total_model_days;
     lines.push(("days", format!("{}, {total} model-days: {}", span(summary), progress(&response.progress))));
@@ -155,10 +157,16 @@ fn details(response: &StatusResponse, summary: &JobSummary) -> Vec<(&'static str
 
 fn status(job: &JobSummary) -> String {
     match &job.superseded_by {
+        _ if is_stopped(job) => format!("{} (stopped)", job.status),
         Some(_) => format!("{}, superseded", job.status),
         None if !job.superseded.is_empty() => format!("{}, partly superseded", job.status),
         None => job.status.to_string(),
     }
+}
+
+/// Whether the job waits in the queue after a worker has run a part of it, as after Ctrl-C.
+fn is_stopped(job: &JobSummary) -> bool {
+    job.status == JobStatus::Queued && job.started_at.is_some()
 }
 
 fn span(job: &JobSummary) -> String {

@@ -1,6 +1,7 @@
 //! `papertape plans`
 
-use super::failure::{of_view, usage};
+use super::args::{parse_plan, whole};
+use super::failure::{usage, view_error};
 use super::output::{json, note, say, table, text_of, width, wrap};
 use super::record_access::{self, RecordAccess};
 use super::{Common, Outcome};
@@ -39,7 +40,7 @@ enum PlansCommand {
 #[derive(Debug, Args)]
 struct ListArgs {
     /// Max plans, 1 to 200
-    #[arg(long, value_name = "COUNT")]
+    #[arg(long, value_name = "COUNT", value_parser = whole(1_u32..=200))]
     limit: Option<u32>,
     /// Continue after a cursor from an earlier page
     #[arg(long)]
@@ -49,12 +50,14 @@ struct ListArgs {
 #[derive(Debug, Args)]
 struct ShowArgs {
     /// The plan's ID
+    #[arg(value_parser = parse_plan)]
     plan: i64,
 }
 
 #[derive(Debug, Args)]
 struct DeleteArgs {
     /// The plan's ID
+    #[arg(value_parser = parse_plan)]
     plan: i64,
     /// Confirm the deletion
     #[arg(long)]
@@ -71,7 +74,7 @@ pub(super) async fn plans(common: &Common, config: Config, args: PlansArgs) -> O
 
 async fn list(common: &Common, config: Config, args: ListArgs) -> Outcome {
     let app = record_access::open_read_only(common, config).await?;
-    let response = view::plans(&app, args.limit, args.cursor).await.map_err(of_view)?;
+    let response = view::plans(&app, args.limit, args.cursor).await.map_err(view_error)?;
     if common.json {
         json(&response)?;
         return Ok(ExitCode::SUCCESS);
@@ -99,9 +102,9 @@ async fn list(common: &Common, config: Config, args: ListArgs) -> Outcome {
 
 async fn show(common: &Common, config: Config, plan: i64) -> Outcome {
     let app = record_access::open_read_only(common, config).await?;
-    let details = view::plan(&app, plan).await.map_err(of_view)?.plan;
-    let tasks = view::tasks(&app, plan).await.map_err(of_view)?.tasks;
-    let jobs = view::plan_jobs(&app, plan, None, None).await.map_err(of_view)?;
+    let details = view::plan(&app, plan).await.map_err(view_error)?.plan;
+    let tasks = view::tasks(&app, plan).await.map_err(view_error)?.tasks;
+    let jobs = view::plan_jobs(&app, plan, None, None).await.map_err(view_error)?;
     if common.json {
         json(&json!({ "plan": details, "tasks": tasks, "jobs": jobs.jobs }))?;
         return Ok(ExitCode::SUCCESS);
@@ -116,7 +119,7 @@ async fn show(common: &Common, config: Config, plan: i64) -> Outcome {
     }
     for job in &jobs.jobs {
         let id = JobId::new(&job.job_id);
-        let result = view::job_result(&app, &id, &job.job_type.as_str().into()).await.map_err(of_view)?;
+        let result = view::job_result(&app, &id, &job.job_type.as_str().into()).await.map_err(view_error)?;
         let text = result.as_ref().map(|result| format!(": {}", result_line(result))).unwrap_or_default();
         say(format_args!("job     {} {}, {}{text}", job.job_id, job.job_type, job.status))?;
         if let Some(JobResult::Decomposition(result)) = &result {
@@ -189,7 +192,7 @@ async fn delete(common: &Common, config: Config, args: DeleteArgs) -> Outcome {
     let plan = args.plan;
     if !args.yes {
         let app = record_access::open_read_only(common, config).await?;
-        let details = view::plan(&app, plan).await.map_err(of_view)?.plan;
+        let details = view::plan(&app, plan).await.map_err(view_error)?.plan;
         return Err(usage(format!(
             "this deletes plan {plan}, `{}`, with {} task(s); confirm with --yes",
             details.name, details.tasks
@@ -210,5 +213,5 @@ async fn delete_local(app: &App, plan: i64) -> Result<()> {
     let writes = vec![PlanWrite::Delete { plan: PlanId(plan) }];
     let writes = Sanitized::of(&app.services.redactor, writes);
     let deleted = app.store.write_plans(writes, app.services.clock.now()).await;
-    deleted.map(drop).map_err(|error| of_view(ViewError::from(error)))
+    deleted.map(drop).map_err(|error| view_error(ViewError::from(error)))
 }

@@ -1,6 +1,7 @@
 //! `papertape reasoning`
 
-use super::failure::{not_found, of_view};
+use super::args::whole;
+use super::failure::{not_found, view_error};
 use super::output::{json, money, note, say, width, wrap};
 use super::record_access::find_job;
 use super::{Common, Outcome, record_access};
@@ -43,8 +44,8 @@ pub(super) struct ReasoningArgs {
     /// Print tool output and instructions in full
     #[arg(long, conflicts_with = "brief")]
     full: bool,
-    /// Max sessions
-    #[arg(long, value_name = "COUNT")]
+    /// Max sessions, 1 to 200
+    #[arg(long, value_name = "COUNT", value_parser = whole(1_u32..=200))]
     limit: Option<u32>,
     /// Continue after a cursor from an earlier page
     #[arg(long)]
@@ -82,13 +83,13 @@ pub(super) async fn reasoning(common: &Common, config: Config, args: ReasoningAr
     Ok(ExitCode::SUCCESS)
 }
 
-/// As [`of_view`], with what to do if nothing matches.
+/// As [`view_error`], with what to do if nothing matches.
 fn describe(error: ViewError) -> anyhow::Error {
     match error {
         ViewError::NotFound(message) => {
             not_found(format!("{message}; check the options, or run `papertape jobs`"))
         }
-        error => of_view(error),
+        error => view_error(error),
     }
 }
 

@@ -1,6 +1,6 @@
 //! `papertape results`
 
-use super::failure::{not_found, of_view};
+use super::failure::{not_found, view_error};
 use super::output::{json, money, note, percent, say, table, text_of, two_decimals, width, wrap};
 use super::record_access::find_job;
 use super::{Common, Outcome, record_access, summary};
@@ -91,13 +91,13 @@ pub(super) async fn results(common: &Common, config: Config, args: ResultsArgs) 
     Ok(ExitCode::SUCCESS)
 }
 
-/// As [`of_view`], with what to do if nothing matches.
+/// As [`view_error`], with what to do if nothing matches.
 fn describe(error: ViewError, has_job: bool) -> anyhow::Error {
     match error {
         ViewError::NotFound(_) if !has_job => {
             not_found("no completed job matches; check the options, or name a job of `papertape jobs`")
         }
-        error => of_view(error),
+        error => view_error(error),
     }
 }
 

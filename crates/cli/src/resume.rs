@@ -1,7 +1,7 @@
 //! `papertape resume`
 
-use super::args::parse_budget;
-use super::failure::{no_job, of_trigger};
+use super::args::{parse_budget, whole};
+use super::failure::{no_job, trigger_error};
 use super::record_access::{RecordAccess, find_job, find_job_remote};
 use super::{Common, Outcome, chat, execute, record_access};
 use clap::Args;
@@ -18,7 +18,7 @@ pub(super) struct ResumeArgs {
     /// The job, or `latest`
     job: String,
     /// Set the job's total token budget, without summaries
-    #[arg(long, value_name = "COUNT")]
+    #[arg(long, value_name = "COUNT", value_parser = whole(1_u64..), allow_negative_numbers = true)]
     budget_tokens: Option<u64>,
     /// Set the job's total model cost budget in US dollars, without summaries
     #[arg(long, value_name = "AMOUNT", value_parser = parse_budget, allow_negative_numbers = true)]
@@ -48,7 +48,7 @@ pub(super) async fn resume(common: &Common, config: Config, args: ResumeArgs) ->
     let job = match &access {
         RecordAccess::Local(app) => {
             let job = find_job(app, &args.job).await?;
-            trigger::resume(app, &job, args.budget()).await.map_err(of_trigger)?;
+            trigger::resume(app, &job, args.budget()).await.map_err(trigger_error)?;
             job
         }
         RecordAccess::Remote(server) => {

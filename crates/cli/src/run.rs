@@ -1,14 +1,15 @@
 //! `papertape run`
 
-use super::args::{parse_amount, parse_budget};
-use super::failure::{of_trigger, usage};
+use super::args::{parse_amount, parse_budget, whole};
+use super::failure::{trigger_error, usage};
 use super::output::note;
 use super::record_access::RecordAccess;
 use super::{Common, Outcome, execute, record_access};
 use anyhow::Result;
 use clap::{Args, ValueEnum};
 use papertape_agents::config::{
-    AgentConfig, AgentKind, Analyst, DEFAULT_MODELS, DeskConfig, MemoryMode, PromptStyle,
+    AgentConfig, AgentKind, Analyst, DEFAULT_MODELS, DeskConfig, MAX_ROUNDS, MAX_WINDOW, MemoryMode,
+    PromptStyle,
 };
 use papertape_core::broker::CostModel;
 use papertape_core::id::{AgentName, JobId};
@@ -60,13 +61,13 @@ pub(super) struct RunArgs {
     #[arg(long, value_name = "SYMBOL")]
     benchmark: Option<String>,
     /// Random seed
-    #[arg(long)]
+    #[arg(long, value_parser = whole(0_u64..))]
     seed: Option<u64>,
     /// Max model calls per agent and day
-    #[arg(long, value_name = "COUNT", value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(long, value_name = "COUNT", value_parser = whole(1_u32..))]
     max_steps: Option<u32>,
     /// Max tokens of the job, without summaries
-    #[arg(long, value_name = "COUNT")]
+    #[arg(long, value_name = "COUNT", value_parser = whole(1_u64..), allow_negative_numbers = true)]
     budget_tokens: Option<u64>,
     /// Max model cost of the job in US dollars, without summaries
     #[arg(long, value_name = "AMOUNT", value_parser = parse_budget, allow_negative_numbers = true)]
@@ -75,10 +76,10 @@ pub(super) struct RunArgs {
     #[arg(long, value_name = "SETTING")]
     memory: Option<MemoryMode>,
     /// Recent rounds that a trader reads, 0 to 10 [default: 2]
-    #[arg(long, value_name = "COUNT")]
+    #[arg(long, value_name = "COUNT", value_parser = whole(0..=MAX_WINDOW))]
     read_window: Option<u32>,
     /// The same for the session after a losing close [default: 2]
-    #[arg(long, value_name = "COUNT")]
+    #[arg(long, value_name = "COUNT", value_parser = whole(0..=MAX_WINDOW))]
     read_window_after_loss: Option<u32>,
     /// Start with the memories that agents of the same names have from another job
     #[arg(long, value_name = "JOB")]
@@ -114,10 +115,10 @@ struct DeskArgs {
     #[arg(long, value_name = "STYLE", value_parser = style)]
     style: Option<PromptStyle>,
     /// How many times Bull and Bear each speak [default: 1]
-    #[arg(long, value_name = "COUNT")]
+    #[arg(long, value_name = "COUNT", value_parser = whole(1..=MAX_ROUNDS))]
     debate_rounds: Option<u32>,
     /// How many times each risk analyst speaks [default: 1]
-    #[arg(long, value_name = "COUNT")]
+    #[arg(long, value_name = "COUNT", value_parser = whole(1..=MAX_ROUNDS))]
     risk_rounds: Option<u32>,
 }
 
@@ -163,7 +164,7 @@ pub(super) async fn run(common: &Common, config: Config, args: RunArgs) -> Outco
     let request = args.request(&config)?;
     match record_access::open_for_writing(common, config).await? {
         RecordAccess::Local(app) => {
-            let queued = trigger(&app, request).await.map_err(of_trigger)?;
+            let queued = trigger(&app, request).await.map_err(trigger_error)?;
             print_warnings(&queued.warnings, queued.skipped, queued.total_model_days);
             execute::run_local(&app, common, &queued.job).await
         }

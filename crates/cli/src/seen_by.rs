@@ -1,6 +1,7 @@
 //! `papertape seen-by`
 
-use super::failure::of_view;
+use super::args::whole;
+use super::failure::view_error;
 use super::output::{json, note, say, table, text_of};
 use super::record_access::find_job;
 use super::{Common, Outcome, record_access};
@@ -21,7 +22,7 @@ pub(super) struct SeenByArgs {
 #[derive(Clone, Debug, Args)]
 struct PageArgs {
     /// Max sessions, 1 to 200 [default: 50]
-    #[arg(long, global = true, value_name = "COUNT", value_parser = clap::value_parser!(u32).range(1..=200))]
+    #[arg(long, global = true, value_name = "COUNT", value_parser = whole(1_u32..=200))]
     limit: Option<u32>,
     /// Continue after a cursor from an earlier page
     #[arg(long, global = true)]
@@ -140,7 +141,7 @@ pub(super) async fn seen_by(common: &Common, config: Config, args: SeenByArgs) -
     if let Some(job) = &query.job_id {
         query.job_id = Some(find_job(&app, job).await?.to_string());
     }
-    let response = view::seen_by(&app, &query).await.map_err(of_view)?;
+    let response = view::seen_by(&app, &query).await.map_err(view_error)?;
     if common.json {
         json(&response)?;
         return Ok(ExitCode::SUCCESS);

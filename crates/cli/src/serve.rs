@@ -1,5 +1,6 @@
 //! `papertape serve`
 
+use super::args::parse_address;
 use super::failure::usage;
 use super::output::{json, note, say};
 use super::{Common, Outcome, record_access, signals};
@@ -23,7 +24,7 @@ const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(5);
 #[derive(Debug, Args)]
 pub(super) struct ServeArgs {
     /// Address to listen on; port 0 picks a free port [default: 127.0.0.1:8080]
-    #[arg(long, value_name = "ADDRESS")]
+    #[arg(long, value_name = "ADDRESS", value_parser = parse_address)]
     listen: Option<SocketAddr>,
 }
 
@@ -38,7 +39,7 @@ pub(super) async fn serve(common: &Common, mut config: Config, args: ServeArgs) 
         .with_context(|| format!("cannot listen on {listen}; choose another address with --listen"))?;
     let bound = listener.local_addr()?;
     let app = record_access::open_exclusive(common, config, Access::Start).await?;
-    let address = Address::of_this_process(bound).with_key(app.authenticator.local_key());
+    let address = Address::for_this_process(bound).with_key(app.authenticator.local_key());
     let published = match app.config.database_url {
         // PostgreSQL has no owner, so no command looks for one.
         Some(_) => None,

@@ -1,7 +1,7 @@
 //! The results table: an agent per row, compared with the baselines, and the notes below it.
 
 use super::benchmark;
-use super::failure::of_view;
+use super::failure::view_error;
 use super::output::{
     DEFAULT_WIDTH, count, layout, money, percent, points, say, terminal_width, two_decimals, width, wrap,
 };
@@ -10,7 +10,8 @@ use papertape_core::id::{AgentName, JobId};
 use papertape_core::ports::{Queue as _, RecordStore as _};
 use papertape_core::record::PositionRow;
 use papertape_core::time::Date;
-use papertape_runtime::config::SimulationConfig;
+use papertape_protocol::results::baseline::Baselines;
+use papertape_runtime::config::{DatasetRef, SimulationConfig};
 use papertape_service::app::App;
 use papertape_service::view::{self, BaselineResult, RangeResult, ResultsQuery, ResultsResponse, ViewError};
 use papertape_store::{PageRequest, ResultFilter};
@@ -20,12 +21,15 @@ use std::collections::BTreeMap;
 const HOUSE_NOTE: &str = "House models are rules, not LLMs. They read the same data and use the same tools, and are the \
                           reference that an LLM should beat.";
 
+/// How many symbols a header lists.
+const MAX_LISTED_SYMBOLS: usize = 8;
+
 /// Annualized metrics of fewer days get a note.
 const MIN_ANNUALIZED_DAYS: usize = 20;
 
 /// Prints a job's results, including days that other jobs completed before.
 pub(super) async fn print_job(app: &App, job: &JobId) -> Result<Vec<AgentSummary>> {
-    let agents = of_job(app, job).await?;
+    let agents = summarize_job(app, job).await?;
     print(&agents)?;
     Ok(agents)
 }
@@ -34,6 +38,8 @@ pub(super) async fn print_job(app: &App, job: &JobId) -> Result<Vec<AgentSummary
 pub(super) struct AgentSummary {
     pub(super) result: RangeResult,
     pub(super) model: Option<String>,
+    /// `None` if its job cannot be read.
+    data: Option<TradedData>,
     pub(super) trades: u64,
     pub(super) rejected: u64,
     /// `None` if the price of any call is unknown.
@@ -44,23 +50,83 @@ pub(super) struct AgentSummary {
     pub(super) newest_trade: (JobId, Date),
 }
 
-pub(super) fn print(agents: &[AgentSummary]) -> Result<()> {
-    let (Some(first), Some(last)) = (
-        agents.iter().map(|agent| agent.result.start_date).min(),
-        agents.iter().map(|agent| agent.result.end_date).max(),
-    ) else {
-        return say("no day is completed yet");
-    };
-    let results: Vec<&RangeResult> = agents.iter().map(|agent| &agent.result).collect();
-    let rows: Vec<[String; COLUMNS.len()]> = agents.iter().map(cells).collect();
-    say(format_args!("{first} to {last}\n"))?;
-    let table_width = terminal_width().unwrap_or(DEFAULT_WIDTH);
-    say(layout(COLUMNS, &rows, table_width))?;
-    if let Some(table) = benchmark::table(&results, table_width) {
-        say(format_args!("\n{table}"))?;
+/// What an agent traded on. Results on different data are not comparable.
+#[derive(PartialEq)]
+struct TradedData {
+    dataset: DatasetRef,
+    market: String,
+    /// The symbols or the index.
+    symbols: Vec<String>,
+}
+
+impl TradedData {
+    fn from_config(config: &SimulationConfig) -> Self {
+        let symbols = || config.symbols.iter().map(ToString::to_string).collect();
+        let costs = if config.market.is_frictionless() { " (frictionless)" } else { "" };
+        Self {
+            dataset: config.dataset.clone(),
+            market: format!("{}{costs}", config.market.name),
+            symbols: config.universe.clone().map_or_else(symbols, |index| vec![index]),
+        }
     }
-    say("")?;
-    notes(&results).iter().try_for_each(|note| say(wrap(note, width(), "")))
+}
+
+/// Prints a table for all agents with the same data, days and baselines.
+pub(super) fn print(agents: &[AgentSummary]) -> Result<()> {
+    let mut groups: Vec<Vec<&AgentSummary>> = Vec::new();
+    for agent in agents {
+        match groups.iter_mut().find(|group| is_comparable(group[0], agent)) {
+            Some(group) => group.push(agent),
+            None => groups.push(vec![agent]),
+        }
+    }
+    if groups.is_empty() {
+        return say("no day is completed yet");
+    }
+    let table_width = terminal_width().unwrap_or(DEFAULT_WIDTH);
+    for group in &groups {
+        let results: Vec<&RangeResult> = group.iter().map(|agent| &agent.result).collect();
+        let rows: Vec<[String; COLUMNS.len()]> = group.iter().map(|agent| cells(agent)).collect();
+        say(header(group[0], groups.len() > 1))?;
+        say(layout(COLUMNS, &rows, table_width))?;
+        if let Some(table) = benchmark::table(&results, table_width) {
+            say(format_args!("\n{table}"))?;
+        }
+        say("")?;
+        print_notes(&notes(&results))?;
+        if groups.len() > 1 {
+            say("")?;
+        }
+    }
+    print_notes(&general_notes(agents, groups.len()))
+}
+
+fn print_notes(notes: &[String]) -> Result<()> {
+    notes.iter().try_for_each(|note| say(wrap(note, width(), "")))
+}
+
+/// Whether both agents belong in the same table: one header and one line of baselines are true for both.
+fn is_comparable(one: &AgentSummary, other: &AgentSummary) -> bool {
+    let days = |result: &RangeResult| (result.start_date, result.end_date, result.period_metrics.days);
+    let baselines = |result: &RangeResult| result.baselines.as_ref().map(baselines_note);
+    one.data == other.data
+        && days(&one.result) == days(&other.result)
+        && baselines(&one.result) == baselines(&other.result)
+}
+
+/// The days of a table, and if there are several tables, its data.
+fn header(agent: &AgentSummary, has_data: bool) -> String {
+    let days = format!("{} to {}", agent.result.start_date, agent.result.end_date);
+    match agent.data.as_ref().filter(|_| has_data) {
+        Some(TradedData { dataset, market, symbols }) => {
+            let mut listed = symbols.iter().take(MAX_LISTED_SYMBOLS).cloned().collect::<Vec<_>>().join(", ");
+            if let Some(more) = symbols.len().checked_sub(MAX_LISTED_SYMBOLS).filter(|more| *more > 0) {
+                listed.push_str(&format!(" and {more} more"));
+            }
+            wrap(&format!("{days}, {}, {market}: {listed}", dataset.name), width(), "") + "\n"
+        }
+        None => days + "\n",
+    }
 }
 
 /// The sentences below the table.
@@ -70,18 +136,10 @@ fn notes(results: &[&RangeResult]) -> Vec<String> {
     if !reasons.is_empty() {
         notes.push(format!("First degraded or failed days: {}.", reasons.join("; ")));
     }
-    notes.extend(different_days(results));
-    if results.iter().any(|result| result.period_metrics.days < MIN_ANNUALIZED_DAYS) {
-        notes.push(format!(
-            "Annualized metrics of fewer than {MIN_ANNUALIZED_DAYS} days are arithmetic, not a forecast."
-        ));
-    }
     notes.extend(benchmark::notes(results));
     if let Some(baselines) = results.iter().find_map(|result| result.baselines.as_ref()) {
-        let total = |baseline: &BaselineResult| percent(baseline.period_metrics.total_return);
-        let (hold, equal) = (&baselines.buy_and_hold, &baselines.equal_weight);
-        notes.push(format!("Baselines: buy and hold {}, equal weight {}.", total(hold), total(equal)));
-        let named = [("Buy and hold", hold), ("Equal weight", equal)];
+        notes.push(baselines_note(baselines));
+        let named = [("Buy and hold", &baselines.buy_and_hold), ("Equal weight", &baselines.equal_weight)];
         notes.extend(named.into_iter().filter_map(|(name, baseline)| underinvested(name, baseline)));
     }
     notes.extend(refilled(results));
@@ -96,26 +154,34 @@ fn notes(results: &[&RangeResult]) -> Vec<String> {
             money(end.owed)
         ))
     }));
-    if results.iter().any(|result| result.is_llm == Some(false)) {
-        notes.push(HOUSE_NOTE.to_owned());
-    }
     notes.extend(results.iter().filter_map(|result| unverified(result)));
     notes.extend(done_before(results));
     notes
 }
 
-/// A warning if the agents do not cover the same days.
-fn different_days(results: &[&RangeResult]) -> Option<String> {
-    let days = |result: &RangeResult| (result.start_date, result.end_date);
-    let first = days(results.first().copied()?);
-    if results.iter().all(|&result| days(result) == first) {
-        return None;
+/// The sentences that apply to every table.
+fn general_notes(agents: &[AgentSummary], tables: usize) -> Vec<String> {
+    let mut notes = Vec::new();
+    if tables > 1 {
+        notes.push(
+            "The tables cover different days or data, so do not compare returns across them.".to_owned(),
+        );
     }
-    let each: Vec<String> = results
-        .iter()
-        .map(|result| format!("{} {} to {}", result.model, result.start_date, result.end_date))
-        .collect();
-    Some(format!("The agents cover different days, so do not compare their returns: {}.", each.join("; ")))
+    if agents.iter().any(|agent| agent.result.period_metrics.days < MIN_ANNUALIZED_DAYS) {
+        notes.push(format!(
+            "Annualized metrics of fewer than {MIN_ANNUALIZED_DAYS} days are arithmetic, not a forecast."
+        ));
+    }
+    if agents.iter().any(|agent| agent.result.is_llm == Some(false)) {
+        notes.push(HOUSE_NOTE.to_owned());
+    }
+    notes
+}
+
+fn baselines_note(baselines: &Baselines) -> String {
+    let total = |baseline: &BaselineResult| percent(baseline.period_metrics.total_return);
+    let (hold, equal) = (total(&baselines.buy_and_hold), total(&baselines.equal_weight));
+    format!("Baselines: buy and hold {hold}, equal weight {equal}.")
 }
 
 /// The days that other jobs completed before, and by agent if they differ.
@@ -250,12 +316,12 @@ fn model_name(result: &RangeResult, model: Option<&str>) -> String {
 }
 
 /// The summaries of a job's agents; none if no day is completed yet.
-pub(super) async fn of_job(app: &App, job: &JobId) -> Result<Vec<AgentSummary>> {
+pub(super) async fn summarize_job(app: &App, job: &JobId) -> Result<Vec<AgentSummary>> {
     let query = ResultsQuery { job_id: Some(job.to_string()), ..ResultsQuery::default() };
     let results = match view::results(app, query).await {
         Ok(ResultsResponse::Range(range)) => range.results,
         Ok(ResultsResponse::Day(_)) | Err(ViewError::NotFound(_)) => Vec::new(),
-        Err(error) => return Err(of_view(error)),
+        Err(error) => return Err(view_error(error)),
     };
     summarize(app, results).await
 }
@@ -265,7 +331,7 @@ pub(super) async fn summarize(app: &App, results: Vec<RangeResult>) -> Result<Ve
     let mut agents = Vec::new();
     for result in results {
         let agent = AgentName::new(&result.model);
-        let (mut trades, mut rejected, mut model) = (0, 0, None);
+        let (mut trades, mut rejected, mut model, mut data) = (0, 0, None, None);
         let (mut cost, mut unpriced) = (Decimal::ZERO, 0);
         let mut is_estimated = false;
         let mut newest_trade = (JobId::new(&result.job_id), result.end_date);
@@ -293,10 +359,11 @@ pub(super) async fn summarize(app: &App, results: Vec<RangeResult>) -> Result<Ve
                 unpriced += row.unpriced_calls;
             }
             let config = app.store.get_job(&job).await?.and_then(|row| config(&row.config));
+            data = config.as_ref().map(TradedData::from_config).or(data);
             model = config.and_then(|config| model_of(&config, &agent)).or(model);
         }
         let cost = (unpriced == 0).then_some(cost);
-        agents.push(AgentSummary { result, model, trades, rejected, cost, is_estimated, newest_trade });
+        agents.push(AgentSummary { result, model, data, trades, rejected, cost, is_estimated, newest_trade });
     }
     Ok(agents)
 }

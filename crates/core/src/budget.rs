@@ -22,6 +22,21 @@ impl Limit {
         Self { tokens: min_of(self.tokens, other.tokens), usd: min_of(self.usd, other.usd) }
     }
 
+    /// Checks that the limit allows any spending: at least one token, and no negative amount. A limit of 0 USD allows
+    /// models that cost nothing.
+    ///
+    /// # Errors
+    /// The field, and what is wrong with its value.
+    pub fn check(self) -> Result<(), (&'static str, String)> {
+        if self.tokens == Some(0) {
+            return Err(("tokens", "must be greater than 0".to_owned()));
+        }
+        match self.usd {
+            Some(usd) if usd < Decimal::ZERO => Err(("usd", format!("must not be negative, got {usd}"))),
+            _ => Ok(()),
+        }
+    }
+
     /// Whether nothing is left to spend.
     #[must_use]
     pub fn is_used_up(self) -> bool {

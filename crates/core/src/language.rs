@@ -33,14 +33,14 @@ impl Language {
 
     /// The language of a text: Chinese if it contains a Chinese character.
     #[must_use]
-    pub fn of_text(text: &str) -> Self {
+    pub fn detect(text: &str) -> Self {
         let is_chinese = text.chars().any(|c| ('\u{4e00}'..='\u{9fff}').contains(&c));
         if is_chinese { Self::Zh } else { Self::En }
     }
 
     /// The language of a tag such as `en-GB` or `zh_CN.UTF-8`; `None` for any other.
     #[must_use]
-    pub fn of_tag(tag: &str) -> Option<Self> {
+    pub fn from_tag(tag: &str) -> Option<Self> {
         let primary = tag.trim().split(['-', '_', '.', ';']).next().unwrap_or_default();
         Self::ALL.into_iter().find(|language| primary.eq_ignore_ascii_case(language.as_str()))
     }

@@ -66,7 +66,7 @@ impl Unverified {
 
     /// The mark of an unverified session: the one in its metadata or, under rules version 1, its own.
     #[must_use]
-    pub fn of_session(metadata: &Value, date: Date) -> Self {
+    pub fn from_session(metadata: &Value, date: Date) -> Self {
         let named = metadata.get("point_in_time_reason").cloned();
         named.and_then(|reason| serde_json::from_value(reason).ok()).unwrap_or_else(|| {
             let is_imported = metadata.get("recorded").is_some_and(|recorded| !recorded.is_null());
@@ -78,14 +78,14 @@ impl Unverified {
     /// The mark for a session that got it with its account. Within one job, only a branch can have verified
     /// days after unverified ones.
     #[must_use]
-    pub fn of_account(self) -> Self {
+    pub fn through_account(self) -> Self {
         let kind = if self.job.is_none() { UnverifiedKind::Branch } else { self.kind };
         Self { kind, ..self }
     }
 
     /// The mark for a session that got it by reading a memory.
     #[must_use]
-    pub fn of_memory(self) -> Self {
+    pub fn through_memory(self) -> Self {
         Self { kind: UnverifiedKind::Memory, ..self }
     }
 
@@ -116,16 +116,16 @@ mod tests {
         let own = Unverified::own(UnverifiedKind::ExternalTools, jiff::civil::date(2012, 10, 1));
         let continued = own.clone().continued(&first);
         assert_eq!((continued.kind, continued.job.as_ref()), (UnverifiedKind::Continuation, Some(&first)));
-        let again = continued.of_account().continued(&second);
+        let again = continued.through_account().continued(&second);
         assert_eq!((again.kind, again.job.as_ref()), (UnverifiedKind::Continuation, Some(&first)));
-        let read = own.clone().of_job(&second).of_memory();
+        let read = own.clone().of_job(&second).through_memory();
         assert_eq!((read.kind, read.job.as_ref()), (UnverifiedKind::Memory, Some(&second)));
         assert_eq!(
-            read.clone().of_account().kind,
+            read.clone().through_account().kind,
             UnverifiedKind::Memory,
             "the account it led to has it too"
         );
-        assert_eq!(own.of_account().kind, UnverifiedKind::Branch);
+        assert_eq!(own.through_account().kind, UnverifiedKind::Branch);
         for kind in [UnverifiedKind::ExternalTools, UnverifiedKind::Branch, UnverifiedKind::Continuation] {
             assert_eq!(serde_json::to_value(kind).expect("a word"), kind.as_str());
         }

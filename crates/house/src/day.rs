@@ -91,7 +91,7 @@ impl<'a> Transcript<'a> {
             result: answer(&call.id).and_then(super::data).unwrap_or_default(),
         });
         Some(Self {
-            language: Language::of_text(question),
+            language: Language::detect(question),
             date: date(question),
             symbols: symbols(question)?,
             closing_only: closing_only(question),
@@ -100,7 +100,7 @@ impl<'a> Transcript<'a> {
     }
 
     /// The first call of the tool for the symbol.
-    pub(super) fn asked(&self, tool: &str, symbol: &str) -> Option<&ToolExchange<'a>> {
+    pub(super) fn first_call(&self, tool: &str, symbol: &str) -> Option<&ToolExchange<'a>> {
         self.exchanges.iter().find(|exchange| exchange.is_about(tool, symbol))
     }
 
@@ -117,9 +117,9 @@ impl<'a> Transcript<'a> {
             if let (Some(symbol), Some(quantity)) =
                 (position["symbol"].as_str(), number::read(&position["quantity"]))
             {
-                let told = |key: &str| number::read(&position[key]);
-                let (price, sellable) = (told("price"), told("sellable"));
-                let (stop, leverage) = (told("stop"), told("leverage"));
+                let number = |key: &str| number::read(&position[key]);
+                let (price, sellable) = (number("price"), number("sellable"));
+                let (stop, leverage) = (number("stop"), number("leverage"));
                 let holding = Holding { quantity, price, sellable, stop, leverage };
                 positions.insert(symbol.to_owned(), holding);
             }
@@ -136,18 +136,19 @@ impl<'a> Transcript<'a> {
 
     /// Today's price from `get_price`.
     pub(super) fn price(&self, symbol: &str) -> Option<Decimal> {
-        let price = number::read(&self.asked("get_price", symbol)?.result["price"])?;
+        let price = number::read(&self.first_call("get_price", symbol)?.result["price"])?;
         (price > Decimal::ZERO).then_some(price)
     }
 
     /// An indicator from `get_indicators`.
     pub(super) fn indicator(&self, symbol: &str, name: &str) -> Option<Decimal> {
-        number::read(&self.asked("get_indicators", symbol)?.result["indicators"][name])
+        number::read(&self.first_call("get_indicators", symbol)?.result["indicators"][name])
     }
 
     /// The closes from `get_bars`, oldest first.
     pub(super) fn closes(&self, symbol: &str) -> Vec<Decimal> {
-        let bars = self.asked("get_bars", symbol).and_then(|exchange| exchange.result["bars"].as_array());
+        let bars =
+            self.first_call("get_bars", symbol).and_then(|exchange| exchange.result["bars"].as_array());
         bars.into_iter().flatten().filter_map(|bar| number::read(&bar["close"])).collect()
     }
 

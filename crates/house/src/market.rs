@@ -39,15 +39,16 @@ impl Market {
         let buy = tools.iter().find(|tool| tool.name == "buy");
         let properties = buy.map_or(&Value::Null, |tool| &tool.parameters["properties"]);
         let words = properties["quantity"]["description"].as_str().unwrap_or_default();
-        let said = [lines::IN_STEPS_OF, lines::IN_WHOLE_LOTS_OF]
+        let stated_unit = [lines::IN_STEPS_OF, lines::IN_WHOLE_LOTS_OF]
             .into_iter()
             .find_map(|lead| words.split_once(lead)?.1.strip_prefix(' '))
             .and_then(|rest| rest.split([' ', ',', ';']).next()?.parse::<Decimal>().ok());
-        let unit = said.filter(|unit| *unit > Decimal::ZERO).unwrap_or(Decimal::ONE);
+        let unit = stated_unit.filter(|unit| *unit > Decimal::ZERO).unwrap_or(Decimal::ONE);
         let can_stop = properties["stop"].is_object();
-        let most = number::read(&properties["leverage"]["maximum"]).filter(|_| can_stop);
-        let least = number::read(&properties["leverage"]["minimum"]).unwrap_or(Decimal::ONE);
-        let leverage = most.map_or(Decimal::ONE, |most| LEVERAGE.max(least).min(most));
+        let max_leverage = number::read(&properties["leverage"]["maximum"]).filter(|_| can_stop);
+        let min_leverage = number::read(&properties["leverage"]["minimum"]).unwrap_or(Decimal::ONE);
+        let leverage =
+            max_leverage.map_or(Decimal::ONE, |max_leverage| LEVERAGE.max(min_leverage).min(max_leverage));
         Self { unit, leverage }
     }
 
@@ -75,10 +76,10 @@ impl Market {
 
     /// Stop and target of a position opened at this price.
     pub(super) fn bounds(&self, price: Decimal, is_short: bool) -> Bounds {
-        let away = price * STOP_LOSS / self.leverage;
-        let away = if is_short { -away } else { away };
+        let distance = price * STOP_LOSS / self.leverage;
+        let distance = if is_short { -distance } else { distance };
         let round = |price: Decimal| price.round_sf(DIGITS).unwrap_or(price).normalize();
-        Bounds { stop: round(price - away), target: round(price + away * TARGET) }
+        Bounds { stop: round(price - distance), target: round(price + distance * TARGET) }
     }
 }
 

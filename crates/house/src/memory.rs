@@ -17,7 +17,7 @@ const LONG_DAYS: i64 = 20;
 /// The requested memory; `None` when the request is for something else.
 pub(super) fn draft(request: &ModelRequest, strategy: Strategy) -> Option<Draft> {
     let Some(Message::User { content: prompt }) = request.messages.first() else { return None };
-    let language = Language::of_text(prompt);
+    let language = Language::detect(prompt);
     if lines::ROUND_TASK.strip(prompt).is_some() {
         return Some(Draft::text(round(prompt, language, strategy)));
     }
@@ -35,9 +35,9 @@ fn round(prompt: &str, language: Language, strategy: Strategy) -> String {
         let rest = prompt.split_once(from).map_or("", |(_, rest)| rest);
         to.and_then(|to| rest.split_once(to)).map_or(rest, |(part, _)| part).trim()
     };
-    let nothing = [lines::NOTHING_HELD, lines::NOTHING_BOOKED].map(text);
+    let empty_lines = [lines::NOTHING_HELD, lines::NOTHING_BOOKED].map(text);
     let items = |section: &str| -> Vec<String> {
-        let lines = section.lines().map(str::trim).filter(|line| !nothing.contains(line));
+        let lines = section.lines().map(str::trim).filter(|line| !empty_lines.contains(line));
         lines.filter_map(|line| line.strip_prefix("- ")).map(str::to_owned).collect()
     };
     let decision = summary::summarize(&super::material(section(&concluded, Some(&booked))));

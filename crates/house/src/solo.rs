@@ -50,13 +50,13 @@ fn request_facts(
 ) -> Vec<(&'static str, Value)> {
     let mut calls = Vec::new();
     for symbol in &day.symbols {
-        if offered("get_price") && day.asked("get_price", symbol).is_none() {
+        if offered("get_price") && day.first_call("get_price", symbol).is_none() {
             calls.push(("get_price", json!({ "symbol": symbol })));
         }
-        let wanted = strategy.indicators();
-        let open = day.asked("get_indicators", symbol).is_none();
-        if offered("get_indicators") && open && !wanted.is_empty() {
-            calls.push(("get_indicators", json!({ "symbol": symbol, "indicators": wanted })));
+        let indicators = strategy.indicators();
+        let open = day.first_call("get_indicators", symbol).is_none();
+        if offered("get_indicators") && open && !indicators.is_empty() {
+            calls.push(("get_indicators", json!({ "symbol": symbol, "indicators": indicators })));
         }
     }
     calls
@@ -71,7 +71,7 @@ fn request_bars(
         return Vec::new();
     }
     let missing = |symbol: &&String| {
-        day.asked("get_bars", symbol).is_none()
+        day.first_call("get_bars", symbol).is_none()
             && strategy.indicators().iter().any(|name| day.indicator(symbol, name).is_none())
     };
     let call = |symbol: &String| ("get_bars", json!({ "symbol": symbol, "limit": BARS }));

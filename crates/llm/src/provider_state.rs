@@ -33,7 +33,7 @@ pub(crate) enum ProviderPart {
 }
 
 /// The provider state of a response; `None` when its provider expects nothing back.
-pub(crate) fn of_answer(
+pub(crate) fn from_response(
     mut note: NoteParts,
     (reasoning, has_calls): (Option<&str>, bool),
     kind: ProviderKind,

@@ -87,7 +87,8 @@ impl RawReply {
         }
         let reasoning = self.reasoning.filter(|reasoning| !reasoning.trim().is_empty());
         let has_calls = !self.tool_calls.is_empty();
-        let provider = provider_state::of_answer(self.note, (reasoning.as_deref(), has_calls), kind, model);
+        let provider =
+            provider_state::from_response(self.note, (reasoning.as_deref(), has_calls), kind, model);
         let (text, tool_calls) = (self.text, self.tool_calls);
         let reply = ModelReply { text, reasoning, tool_calls, finish, provider };
         Ok(ModelResponse { reply, usage: self.usage })

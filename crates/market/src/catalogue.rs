@@ -167,12 +167,12 @@ impl Catalogue {
     /// As [`find`](Self::find); [`MarketError::Damaged`] if the file differs from what was written.
     pub fn open(&self, name_or_hash: &str) -> Result<Arc<Dataset>, MarketError> {
         let entry = self.find(name_or_hash)?;
-        let is_it = |dataset: &&Arc<Dataset>| dataset.hash() == entry.hash && dataset.name() == entry.name;
-        if let Some(dataset) = self.datasets.iter().find(is_it) {
+        let is_entry = |dataset: &&Arc<Dataset>| dataset.hash() == entry.hash && dataset.name() == entry.name;
+        if let Some(dataset) = self.datasets.iter().find(is_entry) {
             return Ok(Arc::clone(dataset));
         }
         let mut opened = self.opened();
-        if let Some(at) = opened.iter().position(|dataset| is_it(&dataset)) {
+        if let Some(at) = opened.iter().position(|dataset| is_entry(&dataset)) {
             let dataset = opened.remove(at);
             opened.push(Arc::clone(&dataset));
             return Ok(dataset);
@@ -180,8 +180,8 @@ impl Catalogue {
         // The lock is held while reading, so that two callers of the same dataset read it only once.
         let dataset = Arc::new(self.dir()?.open(&entry.name, entry.hash)?);
         opened.push(Arc::clone(&dataset));
-        let gone = opened.len().saturating_sub(MAX_OPEN);
-        opened.drain(..gone);
+        let excess = opened.len().saturating_sub(MAX_OPEN);
+        opened.drain(..excess);
         Ok(dataset)
     }
 

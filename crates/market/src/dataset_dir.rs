@@ -205,9 +205,9 @@ impl DatasetDir {
     /// Renames it first, so that readers find it complete or not at all.
     fn drop_content(&self, hash: ContentHash) -> Result<(), MarketError> {
         let there = self.content(hash);
-        let gone = self.dir.join("content").join(format!(".{}", hash.to_hex()));
-        fs::rename(&there, &gone).map_err(|error| failed(&there, error))?;
-        fs::remove_dir_all(&gone).map_err(|error| failed(&gone, error))?;
+        let trash = self.dir.join("content").join(format!(".{}", hash.to_hex()));
+        fs::rename(&there, &trash).map_err(|error| failed(&there, error))?;
+        fs::remove_dir_all(&trash).map_err(|error| failed(&trash, error))?;
         sync_dir(&self.dir.join("content"))
     }
 

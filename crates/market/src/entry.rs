@@ -34,7 +34,8 @@ pub struct Entry {
     /// The lengths of its intraday bars, shortest first.
     pub intervals: Vec<Interval>,
     /// The number of intraday bars.
-    pub bars_within_days: usize,
+    #[serde(rename = "bars_within_days")]
+    pub intraday_bars: usize,
     /// The number of splits and dividends.
     pub actions: usize,
     /// The number of news items.
@@ -80,7 +81,7 @@ impl Entry {
             days: dataset.days().len(),
             bars: dataset.bar_count(),
             intervals: dataset.intervals(),
-            bars_within_days: dataset.intraday_bars(),
+            intraday_bars: dataset.intraday_bars(),
             actions: contents.actions().count(),
             news: contents.news().len(),
             fundamentals: contents.fundamentals().count(),

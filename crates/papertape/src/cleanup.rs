@@ -2,7 +2,7 @@
 
 use anyhow::{Context as _, Result};
 use papertape_cli::cleanup::JsonlArgs;
-use papertape_cli::failure::{of_view, usage};
+use papertape_cli::failure::{usage, view_error};
 use papertape_cli::output::{count, json, note};
 use papertape_cli::{Common, Outcome, record_access};
 use papertape_integrations::ai_trader::tidy::{self, LogContent};
@@ -108,7 +108,7 @@ async fn missing(app: &App, agent: &str, log: &LogContent) -> Result<Option<Stri
             Err(ViewError::NotFound(_)) => {
                 return Ok(Some(format!("the database has no session of {agent} on {}", log.date)));
             }
-            Err(error) => return Err(of_view(error)),
+            Err(error) => return Err(view_error(error)),
         };
         for session in &page.sessions {
             let recorded = session.instructions.as_deref().unwrap_or_default();

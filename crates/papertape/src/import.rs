@@ -2,8 +2,8 @@
 
 use anyhow::{Context as _, Result};
 use papertape_agents::prompt::PromptSet;
-use papertape_cli::data::{Exchange, of_market, of_taken, parse_hours};
-use papertape_cli::failure::{FAILED, of_trigger, of_view, usage};
+use papertape_cli::data::{Exchange, market_error, name_taken_error, parse_hours};
+use papertape_cli::failure::{FAILED, trigger_error, usage, view_error};
 use papertape_cli::import::AiTraderArgs;
 use papertape_cli::output::{count, json, money, note, percent, say, table, text_of};
 use papertape_cli::{Common, Outcome, execute, record_access};
@@ -72,10 +72,10 @@ pub(crate) async fn import(common: &Common, config: Config, args: AiTraderArgs) 
         print_report(common, &report, &[])?;
     }
     let app = record_access::open_exclusive(common, config, Access::Own).await?;
-    let plans = trigger::plan_import(&app, dataset, agents, &request).map_err(of_trigger)?;
+    let plans = trigger::plan_import(&app, dataset, agents, &request).map_err(trigger_error)?;
     if args.dataset.is_none() {
         let market = args.exchange.defaults().3;
-        app.catalogue.store(dataset, Some(market), false).map_err(of_name_taken)?;
+        app.catalogue.store(dataset, Some(market), false).map_err(dataset_name_error)?;
     }
     write(common, &app, plans, &args, &report).await
 }
@@ -95,12 +95,11 @@ fn check_names(layout: &Layout, args: &AiTraderArgs) -> Result<()> {
     }
 }
 
-fn of_name_taken(error: papertape_market::MarketError) -> anyhow::Error {
+fn dataset_name_error(error: papertape_market::MarketError) -> anyhow::Error {
     match error {
-        papertape_market::MarketError::NameTaken { .. } => {
-            of_market(error).context("the dataset name is taken by other prices; set another one with --name")
-        }
-        other => of_taken(other),
+        papertape_market::MarketError::NameTaken { .. } => market_error(error)
+            .context("the dataset name is taken by other prices; set another one with --name"),
+        other => name_taken_error(other),
     }
 }
 
@@ -119,7 +118,7 @@ fn prices(
     report: &mut AiTraderReport,
 ) -> Result<Option<Arc<Dataset>>> {
     let (dataset, files) = match &args.dataset {
-        Some(name) => (catalogue.open(name).map_err(of_market)?, 0),
+        Some(name) => (catalogue.open(name).map_err(market_error)?, 0),
         None => match read_dataset(layout, args, report)? {
             Some(dataset) => (Arc::new(dataset), layout.prices.len()),
             None => return Ok(None),
@@ -148,7 +147,7 @@ fn read_dataset(
             "no merged.jsonl or daily_prices_*.json in {dir}; name a dataset with --dataset"
         )));
     }
-    papertape_market::check_name(&args.name).map_err(of_market)?;
+    papertape_market::check_name(&args.name).map_err(market_error)?;
     let (zone, hours, currency, _) = args.exchange.defaults();
     let options = ImportOptions {
         name: args.name.clone(),
@@ -243,8 +242,8 @@ async fn existing_jobs(
     }
     let app = record_access::open_read_only(common, config).await?;
     let mut jobs = Vec::new();
-    for plan in trigger::plan_import(&app, dataset, agents, request).map_err(of_trigger)? {
-        if let Some(row) = plan.existing(&app).await.map_err(of_trigger)? {
+    for plan in trigger::plan_import(&app, dataset, agents, request).map_err(trigger_error)? {
+        if let Some(row) = plan.existing(&app).await.map_err(trigger_error)? {
             jobs.push(job_entry(row.id.as_str(), row.status, false));
         }
     }
@@ -262,7 +261,7 @@ async fn write(
     let mut jobs = Vec::new();
     let mut exit_code = ExitCode::SUCCESS;
     for plan in plans {
-        let (job, queued) = trigger::import(app, plan, args.replace).await.map_err(of_trigger)?;
+        let (job, queued) = trigger::import(app, plan, args.replace).await.map_err(trigger_error)?;
         if queued.is_none() {
             note!("job {job} already has these days; nothing written. To import them again, use --replace");
         } else if common.json {
@@ -274,7 +273,7 @@ async fn write(
             }
         }
         let query = view::StatusQuery::default();
-        let status = view::status(app, job.as_str(), &query).await.map_err(of_view)?.status;
+        let status = view::status(app, job.as_str(), &query).await.map_err(view_error)?.status;
         if status != JobStatus::Completed && exit_code == ExitCode::SUCCESS {
             exit_code = ExitCode::from(FAILED);
         }

@@ -66,7 +66,7 @@ fn fold(letter: char) -> Fold {
     }
     let from = |base: u8, n: u32| u8::try_from(n).map_or(Fold::Same, |n| Fold::To(char::from(base + n)));
     let of_table = |table: &str, n: u32| match usize::try_from(n).ok().and_then(|n| table.as_bytes().get(n)) {
-        Some(b'.') | None => alike(letter),
+        Some(b'.') | None => fold_look_alike(letter),
         Some(base) => Fold::To(char::from(*base)),
     };
     match code {
@@ -86,11 +86,11 @@ fn fold(letter: char) -> Fold {
             n => from(b'a', n - 26),
         },
         0x1D7CE..=0x1D7FF => from(b'0', (code - 0x1D7CE) % 10),
-        _ => alike(letter),
+        _ => fold_look_alike(letter),
     }
 }
 
-fn alike(letter: char) -> Fold {
+fn fold_look_alike(letter: char) -> Fold {
     // A few hundred byte comparisons, so only for letters of these alphabets.
     if !matches!(u32::from(letter), 0x100..=0x58F | 0x1D00..=0x1D7F | 0x2010..=0x2212 | 0x2C80..=0x2D6F | 0xA730..=0xA731 | 0xFF3F)
     {

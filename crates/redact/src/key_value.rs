@@ -52,7 +52,7 @@ pub(super) fn find(text: &str, hint: Range<usize>, found: &mut ScanResult<'_>) -
         found.has_json |= is_json_key;
         return end;
     }
-    if joint == Separator::Words && !may_be_spoken(&text.as_bytes()[at..]) {
+    if joint == Separator::Words && !may_be_secret_in_prose(&text.as_bytes()[at..]) {
         return end;
     }
     let Some(class) = class_of(text, &name) else {
@@ -129,7 +129,7 @@ fn is_prose_value(class: Class, value: &str) -> bool {
 
 /// Whether the next word could be a secret in prose. Names are frequent in prose, so this cheap check runs
 /// first.
-fn may_be_spoken(rest: &[u8]) -> bool {
+fn may_be_secret_in_prose(rest: &[u8]) -> bool {
     let spaces = rest.iter().take_while(|byte| b" *`".contains(byte)).count();
     let word = &rest[spaces..];
     let length = word.iter().take(64).take_while(|byte| byte.is_ascii_graphic()).count();
@@ -184,8 +184,8 @@ fn quote_after(bytes: &[u8], mut at: usize) -> Option<usize> {
     matches!(bytes.get(at), Some(b'"' | b'\'')).then_some(at + 1)
 }
 
-fn skip(bytes: &[u8], mut at: usize, most: usize, set: &[u8]) -> usize {
-    let end = bytes.len().min(at + most);
+fn skip(bytes: &[u8], mut at: usize, limit: usize, set: &[u8]) -> usize {
+    let end = bytes.len().min(at + limit);
     while at < end && set.contains(&bytes[at]) {
         at += 1;
     }
@@ -227,7 +227,7 @@ fn joint_after(text: &str, name: &Name<'_>) -> Option<(Separator, usize)> {
     if name.quoted {
         return None;
     }
-    if let Some(used) = verb(rest).or_else(|| verb_behind(rest)) {
+    if let Some(used) = verb(rest).or_else(|| verb_after(rest)) {
         return Some((Separator::Words, at + used));
     }
     let spaced = at > end;
@@ -258,7 +258,7 @@ fn verb(rest: &str) -> Option<usize> {
 }
 
 /// "password **for the new account is** …": a few words before the verb.
-fn verb_behind(rest: &str) -> Option<usize> {
+fn verb_after(rest: &str) -> Option<usize> {
     if !["for ", "of ", "on "].iter().any(|word| rest.starts_with(word)) {
         return None;
     }
@@ -322,7 +322,7 @@ fn value_at(
     if let Some(inside) = quote_after(bytes, opening) {
         return Some((inside..closing(text, opening, inside), Style::Quoted));
     }
-    let end = bare_end(text, start, name.in_query);
+    let end = unquoted_end(text, start, name.in_query);
     let in_line = line_end(text, start);
     let is_header = class.label == "authorization" || class.label == "cookie";
     if is_header && matches!(joint, Separator::Colon | Separator::Equals) && !name.in_query {
@@ -365,9 +365,9 @@ fn closing(text: &str, opening: usize, inside: usize) -> usize {
     let bytes = text.as_bytes();
     let quote = bytes[inside - 1];
     let depth = inside - 1 - opening;
-    let most = bytes.len().min(inside + MAX_VALUE);
+    let limit = bytes.len().min(inside + MAX_VALUE);
     let mut slashes = 0;
-    for (at, byte) in bytes.iter().enumerate().take(most).skip(inside) {
+    for (at, byte) in bytes.iter().enumerate().take(limit).skip(inside) {
         match *byte {
             b'\\' => slashes += 1,
             byte if byte == quote && slashes <= depth => return at - slashes,
@@ -375,10 +375,10 @@ fn closing(text: &str, opening: usize, inside: usize) -> usize {
             _ => slashes = 0,
         }
     }
-    span::floor(text, most)
+    span::floor(text, limit)
 }
 
-fn bare_end(text: &str, start: usize, in_query: bool) -> usize {
+fn unquoted_end(text: &str, start: usize, in_query: bool) -> usize {
     let stop = |c: char| {
         c.is_whitespace() || !c.is_ascii() || "\"'`,;)}]>|<\\".contains(c) || in_query && "&#".contains(c)
     };
@@ -395,8 +395,8 @@ fn bare_end(text: &str, start: usize, in_query: bool) -> usize {
 
 fn line_end(text: &str, start: usize) -> usize {
     let bytes = text.as_bytes();
-    let most = bytes.len().min(start + MAX_VALUE);
-    (start..most).find(|at| matches!(bytes[*at], b'\n' | b'\r')).unwrap_or_else(|| span::floor(text, most))
+    let limit = bytes.len().min(start + MAX_VALUE);
+    (start..limit).find(|at| matches!(bytes[*at], b'\n' | b'\r')).unwrap_or_else(|| span::floor(text, limit))
 }
 
 /// `Authorization: Bearer …` and `Cookie: a=b; c=d` run to the end of the line or of the quote

@@ -96,7 +96,7 @@ pub(super) fn latin_hints() -> Vec<String> {
 }
 
 /// The spellings of names in other scripts to search a text for, as they are and in plain letters.
-pub(super) fn world_hints() -> Vec<String> {
+pub(super) fn other_script_hints() -> Vec<String> {
     let mut hints = Vec::new();
     for (name, _) in WORLD {
         let mut letters = name.chars();

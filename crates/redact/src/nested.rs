@@ -84,11 +84,11 @@ impl Walker<'_> {
             }
             Node::Text(range) => self.string(range, context),
             Node::Array(items) => {
-                let inner = context.of_items();
+                let inner = context.for_items();
                 let second = match items.as_slice() {
                     [Node::Text(first), Node::Text(second)] if inner == Context::Plain => {
                         match (self.decode(first), self.decode(second)) {
-                            (Some(first), Some(second)) => value::of_second(&first, &second),
+                            (Some(first), Some(second)) => value::second_of_pair(&first, &second),
                             _ => inner,
                         }
                     }
@@ -115,7 +115,7 @@ impl Walker<'_> {
                     .filter_map(text_of)
                     .find_map(|name| keys::classify(&name))
                     .map(Context::Named);
-                let inner = context.of_object(is_schema);
+                let inner = context.for_object(is_schema);
                 for (key, (place, node)) in keys.iter().zip(entries) {
                     self.string(place, Context::Plain)?;
                     let under = match pair {

@@ -134,14 +134,14 @@ fn mnemonic(text: &str, words: &[Range<usize>]) -> Option<Range<usize>> {
             let is_whole = length == numbers.len();
             let inside = small_before[end] - small_before[start];
             // Unless it is introduced as one, only small words of the sentence may be next to it.
-            let beside = numbers.len() - length;
-            let is_apart = is_called || beside == small_before[numbers.len()] - inside;
-            let most = match (is_called || is_whole && is_delimited, is_whole) {
+            let outside = numbers.len() - length;
+            let is_apart = is_called || outside == small_before[numbers.len()] - inside;
+            let max_small = match (is_called || is_whole && is_delimited, is_whole) {
                 (true, _) => length / 3,
                 (false, true) => length / 4,
                 (false, false) => length / 6,
             };
-            if inside > most || !is_apart || part.is_sorted() && !is_repeated(part) {
+            if inside > max_small || !is_apart || part.is_sorted() && !is_repeated(part) {
                 continue;
             }
             if is_called && is_whole && is_delimited || has_checksum(part) {
@@ -165,8 +165,8 @@ pub(super) fn find(text: &str, offset: usize, spans: &mut Vec<SecretSpan<'_>>) {
     while at < bytes.len() {
         let mut next = at + STRIDE;
         if bytes[at].is_ascii_alphanumeric() || bytes[at - 1].is_ascii_alphanumeric() {
-            let start = back(bytes, at, done, u8::is_ascii_alphanumeric);
-            let end = forth(bytes, at, u8::is_ascii_alphanumeric);
+            let start = skip_back_while(bytes, at, done, u8::is_ascii_alphanumeric);
+            let end = skip_while(bytes, at, u8::is_ascii_alphanumeric);
             if is_wif(&bytes[start..end]) {
                 spans.push(SecretSpan { range: start + offset..end + offset, label: "wallet_key" });
             }
@@ -203,7 +203,7 @@ fn is_wif(run: &[u8]) -> bool {
 
 /// The run of list words around a position: its bounds and the number of words.
 fn run_around(bytes: &[u8], at: usize, floor: usize) -> Option<(usize, usize, usize)> {
-    let first = after_escape(bytes, back(bytes, at, floor, u8::is_ascii_alphabetic));
+    let first = after_escape(bytes, skip_back_while(bytes, at, floor, u8::is_ascii_alphabetic));
     let (mut start, mut end) = word_from(bytes, first)?;
     let mut count = 1;
     while let Some((from, to)) = word_from(bytes, end) {
@@ -232,7 +232,7 @@ fn words_of(bytes: &[u8], start: usize, end: usize) -> Vec<Range<usize>> {
 /// The list word that begins here or after a gap.
 fn word_from(bytes: &[u8], at: usize) -> Option<(usize, usize)> {
     let start = skip_gap(bytes, at)?;
-    let end = forth(bytes, start, u8::is_ascii_alphabetic);
+    let end = skip_while(bytes, start, u8::is_ascii_alphabetic);
     in_list(&bytes[start..end]).then_some((start, end))
 }
 
@@ -276,18 +276,18 @@ fn word_before(bytes: &[u8], start: usize, floor: usize) -> Option<usize> {
             return None;
         }
     }
-    let from = after_escape(bytes, back(bytes, end, floor, u8::is_ascii_alphabetic));
+    let from = after_escape(bytes, skip_back_while(bytes, end, floor, u8::is_ascii_alphabetic));
     (end < start && in_list(bytes.get(from..end)?)).then_some(from)
 }
 
-fn back(bytes: &[u8], mut at: usize, floor: usize, is: fn(&u8) -> bool) -> usize {
+fn skip_back_while(bytes: &[u8], mut at: usize, floor: usize, is: fn(&u8) -> bool) -> usize {
     while at > floor && is(&bytes[at - 1]) {
         at -= 1;
     }
     at
 }
 
-fn forth(bytes: &[u8], mut at: usize, is: fn(&u8) -> bool) -> usize {
+fn skip_while(bytes: &[u8], mut at: usize, is: fn(&u8) -> bool) -> usize {
     while bytes.get(at).is_some_and(is) {
         at += 1;
     }

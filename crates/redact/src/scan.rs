@@ -37,7 +37,7 @@ static HINTS: LazyLock<Hints> = LazyLock::new(|| {
 });
 
 /// Names in other scripts: an ASCII text is not searched for them.
-static WORLD: LazyLock<AhoCorasick> = LazyLock::new(|| automaton(&names::world_hints()));
+static WORLD: LazyLock<AhoCorasick> = LazyLock::new(|| automaton(&names::other_script_hints()));
 
 fn automaton(hints: &[String]) -> AhoCorasick {
     AhoCorasick::builder()
@@ -61,7 +61,7 @@ pub(super) fn find<'a>(text: &str, offset: usize, found: &mut ScanResult<'a>) {
         if ends.get(which).is_some_and(|end| hint.start() < *end) {
             continue;
         }
-        if found.breaks_off(text) {
+        if found.exceeds_work_limit(text) {
             break;
         }
         let known = found.spans.len();
@@ -90,7 +90,7 @@ pub(super) fn find<'a>(text: &str, offset: usize, found: &mut ScanResult<'a>) {
     if !text.is_ascii() {
         let mut named_to = 0;
         for hint in WORLD.find_overlapping_iter(text) {
-            if found.breaks_off(text) {
+            if found.exceeds_work_limit(text) {
                 break;
             }
             if hint.end() > named_to {

@@ -18,7 +18,7 @@ pub(super) struct ScanResult<'a> {
 
 impl ScanResult<'_> {
     /// Whether the limit on work is exceeded. The matches so far are then incomplete.
-    pub(super) fn breaks_off(&mut self, text: &str) -> bool {
+    pub(super) fn exceeds_work_limit(&mut self, text: &str) -> bool {
         self.is_overrun |= self.work > text.len().saturating_mul(MAX_WORK) + MIN_WORK;
         self.is_overrun
     }

@@ -44,9 +44,9 @@ impl StreamRedactor {
         if self.buffer.len() < self.look_at {
             return String::new();
         }
-        let mut cut = self.quiet_place(self.buffer.len() - self.hold);
+        let mut cut = self.last_space_before(self.buffer.len() - self.hold);
         if let Some(object) = self.open_object(cut) {
-            cut = self.quiet_place(object.saturating_sub(NAME).max(self.given));
+            cut = self.last_space_before(object.saturating_sub(NAME).max(self.given));
         }
         let found = self.redactor.scan(&self.buffer);
         let end = self.buffer.len();
@@ -80,7 +80,7 @@ impl StreamRedactor {
     }
 
     /// Whitespace at or before `at`, so that no word is cut; `at` itself inside a very long run.
-    fn quiet_place(&self, at: usize) -> usize {
+    fn last_space_before(&self, at: usize) -> usize {
         let at = span::floor(&self.buffer, at);
         let from = span::floor(&self.buffer, at.saturating_sub(MAX_RUN).max(self.given));
         self.buffer

@@ -40,7 +40,7 @@ impl Context {
 
     /// The context inside an object; `is_schema` when it describes a type (`"type": "string"`) and holds no
     /// value.
-    pub(super) fn of_object(self, is_schema: bool) -> Self {
+    pub(super) fn for_object(self, is_schema: bool) -> Self {
         match self {
             Self::Named(class) if class.strength == Strength::Strong && !is_schema => {
                 Self::Whole(class.label)
@@ -51,7 +51,7 @@ impl Context {
     }
 
     /// The context of an array's items: a list of headers is a table's header row, or a list of pairs.
-    pub(super) fn of_items(self) -> Self {
+    pub(super) fn for_items(self) -> Self {
         if self == Self::Headers { Self::Plain } else { self }
     }
 
@@ -81,7 +81,7 @@ pub(super) fn holds_pair(key: &str) -> bool {
 }
 
 /// The context of the second of two strings, when the first is a secret's name.
-pub(super) fn of_second(first: &str, second: &str) -> Context {
+pub(super) fn second_of_pair(first: &str, second: &str) -> Context {
     match keys::classify(first) {
         Some(class) if heuristics::looks_random(second, true) || second.contains(' ') => {
             Context::Named(class)
@@ -165,10 +165,10 @@ fn walk(
         }
         Value::Array(items) => {
             let mut removed: u32 = 0;
-            let inner = context.of_items();
+            let inner = context.for_items();
             let second = match items.as_slice() {
                 [Value::String(first), Value::String(second)] if inner == Context::Plain => {
-                    of_second(first, second)
+                    second_of_pair(first, second)
                 }
                 _ => inner,
             };
@@ -180,7 +180,7 @@ fn walk(
         }
         Value::Object(map) => {
             let is_schema = map.get("type").and_then(Value::as_str).is_some_and(is_schema_type);
-            let inner = context.of_object(is_schema);
+            let inner = context.for_object(is_schema);
             let pair = map
                 .iter()
                 .filter(|(key, _)| names_pair(key))

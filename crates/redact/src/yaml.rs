@@ -42,11 +42,11 @@ pub(super) fn block(text: &str, name: usize, at: usize) -> Option<Block> {
     let is_quoted = bytes.get(here) == Some(&b'\\');
     let mut at = here + line_break(bytes, here)?;
     let column = column(text, name);
-    let most = span::floor(text, at + MAX_BLOCK);
+    let limit = span::floor(text, at + MAX_BLOCK);
     let mut range: Option<Range<usize>> = None;
-    while at < most {
+    while at < limit {
         let first = spaces(bytes, at);
-        let end = line_end(&bytes[..most], first, is_quoted);
+        let end = line_end(&bytes[..limit], first, is_quoted);
         let is_blank = first >= end;
         if !is_blank && first - at <= column {
             break;
@@ -77,8 +77,8 @@ fn column(text: &str, name: usize) -> usize {
 }
 
 fn spaces(bytes: &[u8], mut at: usize) -> usize {
-    let most = at + MAX_COMMENT;
-    while at < most && matches!(bytes.get(at), Some(b' ' | b'\t')) {
+    let limit = at + MAX_COMMENT;
+    while at < limit && matches!(bytes.get(at), Some(b' ' | b'\t')) {
         at += 1;
     }
     at

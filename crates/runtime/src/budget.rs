@@ -45,6 +45,18 @@ impl Budget {
         }
     }
 
+    /// Checks that every line allows any spending. Only summaries may have 0 tokens: a job can do without them.
+    ///
+    /// # Errors
+    /// The limit, such as `job.usd`, and what is wrong with its value.
+    pub fn check(&self) -> Result<(), String> {
+        let summaries = Limit { tokens: None, ..self.summaries };
+        let lines = [("job", self.job), ("agent", self.agent), ("day", self.day), ("summaries", summaries)];
+        lines.into_iter().try_for_each(|(line, limit)| {
+            limit.check().map_err(|(field, reason)| format!("{line}.{field}: {reason}"))
+        })
+    }
+
     /// Whether any line limits money.
     #[must_use]
     pub fn bounds_money(&self) -> bool {

@@ -203,7 +203,8 @@ impl LiveHost {
             }
             let pause = retry::pause(path, number, retry_after);
             let left = self.time_left(Duration::MAX);
-            let Some(pause) = retry::within(pause, retry_after.is_some(), options.timeout, left) else {
+            let Some(pause) = retry::fitting_pause(pause, retry_after.is_some(), options.timeout, left)
+            else {
                 let message = format!(
                     "{}; the next attempt would have to wait {} s, longer than the time of the call or of the session",
                     failure.message,

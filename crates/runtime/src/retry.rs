@@ -30,7 +30,12 @@ pub fn pause(path: &StepPath, attempt: u32, requested: Option<Duration>) -> Dura
 /// `None`: it would be longer, and there is no further attempt. A delay requested by a provider is never
 /// shortened.
 #[must_use]
-pub fn within(pause: Duration, is_requested: bool, call: Duration, left: Duration) -> Option<Duration> {
+pub fn fitting_pause(
+    pause: Duration,
+    is_requested: bool,
+    call: Duration,
+    left: Duration,
+) -> Option<Duration> {
     let pause = if is_requested { pause } else { pause.min(call) };
     (pause <= call && pause < left).then_some(pause)
 }

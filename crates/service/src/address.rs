@@ -35,7 +35,7 @@ impl fmt::Debug for Address {
 impl Address {
     /// The address of this process, which listens at `bound`.
     #[must_use]
-    pub fn of_this_process(bound: SocketAddr) -> Self {
+    pub fn for_this_process(bound: SocketAddr) -> Self {
         // A wildcard address includes loopback.
         let ip = match bound.ip() {
             IpAddr::V4(ip) if ip.is_unspecified() => IpAddr::V4(Ipv4Addr::LOCALHOST),
@@ -118,7 +118,7 @@ mod tests {
     #[test]
     fn an_address_is_valid_only_for_its_process() {
         let dir = tempfile::tempdir().expect("makes a directory");
-        let address = Address::of_this_process(SocketAddr::from(([0, 0, 0, 0], 8080))).with_key(Some("k3y"));
+        let address = Address::for_this_process(SocketAddr::from(([0, 0, 0, 0], 8080))).with_key(Some("k3y"));
         assert!(!format!("{address:?}").contains("k3y"));
         assert_eq!(address.url, "http://127.0.0.1:8080");
         let published = address.publish(dir.path(), Mode::Prod).expect("writes");

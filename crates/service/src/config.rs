@@ -1,5 +1,6 @@
 //! The configuration: a TOML file, overridden by `PAPERTAPE_*` variables, overridden by the command line.
 
+mod agents;
 mod auth;
 mod chat;
 mod explain;
@@ -19,6 +20,7 @@ use papertape_core::message::ModelName;
 use papertape_llm::ModelsConfig;
 use papertape_market::download::DownloadConfig;
 use papertape_runtime::budget::Budget;
+use rust_decimal::Decimal;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
@@ -171,7 +173,7 @@ pub struct SimulationDefaults {
     /// Trading costs: `market`, as the market profile defines them, or `frictionless`, none.
     pub costs: CostModel,
     /// The starting cash of each agent.
-    pub initial_cash: rust_decimal::Decimal,
+    pub initial_cash: Decimal,
     /// The symbol or index that results are compared with; absent: none.
     pub benchmark: Option<String>,
     /// Whether to write summaries of what agents say.
@@ -182,6 +184,24 @@ pub struct SimulationDefaults {
     pub budget: Budget,
 }
 
+impl SimulationDefaults {
+    fn check(&self) -> Result<()> {
+        if self.universe.is_some() && !self.symbols.is_empty() {
+            bail!("simulation: set either `universe` or `symbols`, not both");
+        }
+        if !is_initial_cash(self.initial_cash) {
+            bail!(
+                "simulation.initial_cash: {} is out of range; expected more than 0 and at most {MAX_INITIAL_CASH}",
+                self.initial_cash
+            );
+        }
+        if let Err((field, reason)) = self.memory.check() {
+            bail!("simulation.memory.{}: {reason}", renamed::key_of(field));
+        }
+        self.budget.check().map_err(|reason| anyhow!("simulation.budget.{reason}"))
+    }
+}
+
 impl Default for SimulationDefaults {
     fn default() -> Self {
         Self {
@@ -190,7 +210,7 @@ impl Default for SimulationDefaults {
             universe: None,
             market: "us_equity".to_owned(),
             costs: CostModel::Market,
-            initial_cash: rust_decimal::Decimal::from(100_000),
+            initial_cash: Decimal::from(100_000),
             benchmark: None,
             summaries: true,
             memory: MemorySettings::default(),
@@ -272,6 +292,9 @@ impl Default for Config {
     }
 }
 
+/// The maximum starting cash of an agent.
+pub(crate) const MAX_INITIAL_CASH: u64 = 1_000_000_000_000;
+
 /// Built-in market profiles.
 const PRESETS: [&str; 3] = ["us_equity", "cn_a_share", "crypto"];
 
@@ -280,10 +303,9 @@ impl Config {
     /// applies the `PAPERTAPE_*` variables; `__` separates levels (`PAPERTAPE_WORKER__LEASE_SECS`).
     ///
     /// # Errors
-    /// A file that does not exist or is not valid TOML, an unknown key (with the nearest known one), an
-    /// invalid value.
+    /// A file that does not exist or is not valid TOML, unknown keys (with the nearest known ones), invalid values.
     pub fn load(file: Option<&Path>) -> Result<Self> {
-        let mut config: Self = load::figment(file)?.extract().map_err(explain::explain)?;
+        let mut config: Self = load::read(file)?;
         config.file = file_in_use(file);
         config.check()?;
         Ok(config)
@@ -341,6 +363,7 @@ impl Config {
     }
 
     fn check(&self) -> Result<()> {
+        agents::check(&self.agents)?;
         for (name, market) in &self.markets {
             market.validate().map_err(|reason| {
                 anyhow!("markets.{name}: {}", renamed::translate_message(&reason.to_string()))
@@ -363,18 +386,14 @@ impl Config {
         self.download.check().map_err(|reason| anyhow!(reason))?;
         self.auth.check()?;
         self.otlp.check()?;
-        if self.simulation.universe.is_some() && !self.simulation.symbols.is_empty() {
-            bail!("simulation: set either `universe` or `symbols`, not both");
-        }
-        if let Err((field, reason)) = self.simulation.memory.check() {
-            bail!("simulation.memory.{}: {reason}", renamed::key_of(field));
-        }
-        let mut names = std::collections::BTreeSet::new();
-        if let Some(duplicate) = self.agents.iter().find(|agent| !names.insert(&agent.name)) {
-            bail!("agents: duplicate name `{}`", duplicate.name);
-        }
+        self.simulation.check()?;
         Ok(())
     }
+}
+
+/// Whether an account can start with this much cash.
+pub(crate) fn is_initial_cash(amount: Decimal) -> bool {
+    amount > Decimal::ZERO && amount <= Decimal::from(MAX_INITIAL_CASH)
 }
 
 /// Rejects keys of a table that are 0 where 0 has no meaning.

@@ -20,7 +20,7 @@ pub(crate) async fn ensure_plan_free(
     plan: Option<PlanId>,
 ) -> Result<(), StoreError> {
     let Some(plan) = plan.filter(|_| JobKind::EXCLUSIVE_PER_PLAN.contains(kind)) else { return Ok(()) };
-    match at_work(db, plan, job.as_str()).await? {
+    match job_on_plan(db, plan, job.as_str()).await? {
         Some(other) => Err(StoreError::Busy(other)),
         None => Ok(()),
     }
@@ -28,7 +28,7 @@ pub(crate) async fn ensure_plan_free(
 
 /// The job, other than this one, that is queued or running on a plan. The plan's row stays locked until the
 /// transaction ends.
-async fn at_work(db: &mut dyn Db, plan: PlanId, but: &str) -> Result<Option<JobId>, StoreError> {
+async fn job_on_plan(db: &mut dyn Db, plan: PlanId, but: &str) -> Result<Option<JobId>, StoreError> {
     hold(db, "plans", plan.into()).await?;
     let kinds = sql_list(JobKind::EXCLUSIVE_PER_PLAN);
     let sql = format!(
@@ -71,7 +71,7 @@ pub(crate) async fn recheck(db: &mut dyn Db, job: &JobId) -> Result<(), StoreErr
 /// Rejects a deletion from a plan while a job works on it. The plan's row stays locked until the transaction
 /// ends.
 pub(crate) async fn ensure_no_job_on_plan(db: &mut dyn Db, plan: PlanId) -> Result<(), StoreError> {
-    match at_work(db, plan, "").await? {
+    match job_on_plan(db, plan, "").await? {
         Some(job) => Err(PlanError::Busy(job).into()),
         None => Ok(()),
     }

@@ -176,7 +176,7 @@ async fn session(db: &mut dyn Db, id: SessionId) -> Result<Session, StoreError> 
 }
 
 async fn steps(db: &mut dyn Db, session: SessionId) -> Result<Vec<ExportedStep>, StoreError> {
-    let mut implied = derived::of_session(db, session).await?;
+    let mut implied = derived::load_session(db, session).await?;
     let sql = "SELECT id, path, class, digest, state, outcome_kind, outcome_ref FROM steps
         WHERE session_id = $1 AND detached = 0";
     let mut steps = Vec::new();

@@ -146,7 +146,7 @@ pub(crate) async fn anchor_job(db: &mut dyn Db, job: &NewJob) -> Result<(), Stor
 
 async fn head_of(db: &mut dyn Db, job: &JobId) -> Result<Option<JobHead>, StoreError> {
     let Some(rows) = JobRows::load(db, job).await? else { return Ok(None) };
-    match rows.altered() {
+    match rows.difference_from_stored() {
         None => Ok(Some(rows.head())),
         Some((_, why)) => Err(StoreError::inconsistent(format!("job {job}: {why}; `verify` says where"))),
     }
@@ -279,7 +279,7 @@ impl JobRows {
 
     /// If stored values differ from those computed from the rows: the affected tables, and a message. Rules
     /// version 1 stored none.
-    pub(crate) fn altered(&self) -> Option<(Vec<&'static str>, String)> {
+    pub(crate) fn difference_from_stored(&self) -> Option<(Vec<&'static str>, String)> {
         if self.rules_version < 2 {
             return None;
         }

@@ -180,7 +180,7 @@ pub(crate) async fn apply(
             // An executed plan takes the combined status of its tasks; a running one keeps its own.
             let sql =
                 "UPDATE plans SET status = $1 WHERE id = $2 AND status IN ('completed', 'partial', 'failed')";
-            db.execute(sql, params![tree.standing(), *plan]).await?;
+            db.execute(sql, params![tree.derived_status(), *plan]).await?;
             Ok(WriteResult { plan: *plan, task: changed.task })
         }
     }

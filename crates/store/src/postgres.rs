@@ -211,7 +211,7 @@ impl Engine {
         for attempt in 1.. {
             let mut client = match self.pool.get().await {
                 Ok(client) => client,
-                Err(error) if attempt < MAX_ATTEMPTS && is_away(&error) => {
+                Err(error) if attempt < MAX_ATTEMPTS && is_unavailable(&error) => {
                     tokio::time::sleep(RECONNECT_BACKOFF.delay(attempt)).await;
                     continue;
                 }
@@ -220,7 +220,7 @@ impl Engine {
             let begun = client.build_transaction().isolation_level(isolation).read_only(read_only).start();
             let transaction = match begun.await {
                 Ok(transaction) => transaction,
-                Err(error) if is_passing(&error) && attempt < MAX_ATTEMPTS => continue,
+                Err(error) if is_transient(&error) && attempt < MAX_ATTEMPTS => continue,
                 Err(error) => return Err(error.into()),
             };
             let mut db = PostgresDb { transaction: &transaction, should_retry: false };
@@ -229,7 +229,7 @@ impl Engine {
             match result {
                 Ok(value) => match transaction.commit().await {
                     Ok(()) => return Ok(value),
-                    Err(error) if is_undone(&error) && attempt < MAX_ATTEMPTS => {}
+                    Err(error) if is_rolled_back(&error) && attempt < MAX_ATTEMPTS => {}
                     Err(error) => return Err(error.into()),
                 },
                 Err(error) => {
@@ -309,7 +309,7 @@ struct PostgresDb<'t, 'c> {
 
 impl PostgresDb<'_, '_> {
     fn note_error(&mut self, error: tokio_postgres::Error) -> StoreError {
-        self.should_retry |= is_passing(&error);
+        self.should_retry |= is_transient(&error);
         error.into()
     }
 }
@@ -412,12 +412,12 @@ fn from_postgres(row: &tokio_postgres::Row) -> Result<Row, StoreError> {
 
 /// For a statement before the commit: the transaction was rolled back and may succeed when retried, on another
 /// connection if this one is closed.
-fn is_passing(error: &tokio_postgres::Error) -> bool {
-    is_undone(error) || error.is_closed() || error.code().is_some_and(is_going)
+fn is_transient(error: &tokio_postgres::Error) -> bool {
+    is_rolled_back(error) || error.is_closed() || error.code().is_some_and(is_closing)
 }
 
 /// The server is closing the connection, or rejects new ones for now.
-fn is_going(code: &SqlState) -> bool {
+fn is_closing(code: &SqlState) -> bool {
     [
         SqlState::ADMIN_SHUTDOWN,
         SqlState::CRASH_SHUTDOWN,
@@ -429,17 +429,17 @@ fn is_going(code: &SqlState) -> bool {
 }
 
 /// No connection is available for now: the server is down, shutting down or starting up.
-fn is_away(error: &deadpool_postgres::PoolError) -> bool {
+fn is_unavailable(error: &deadpool_postgres::PoolError) -> bool {
     match error {
         // An error code from the server tells whether it is temporary; no response at all always is.
-        deadpool_postgres::PoolError::Backend(error) => error.code().is_none_or(is_going),
+        deadpool_postgres::PoolError::Backend(error) => error.code().is_none_or(is_closing),
         _ => false,
     }
 }
 
 /// For any statement, including the commit, after which the outcome would otherwise be unknown: the transaction
 /// conflicted with another one, and the server has rolled it back.
-fn is_undone(error: &tokio_postgres::Error) -> bool {
+fn is_rolled_back(error: &tokio_postgres::Error) -> bool {
     matches!(error.code(), Some(code) if *code == SqlState::T_R_DEADLOCK_DETECTED
         || *code == SqlState::T_R_SERIALIZATION_FAILURE)
 }

@@ -160,7 +160,7 @@ impl Store {
         T: Send + 'static,
         F: for<'a> Fn(&'a mut dyn Db) -> BoxFuture<'a, Result<T, StoreError>> + Send + Sync + 'static,
     {
-        let work = waking(self.notifier.clone(), job.clone(), work);
+        let work = with_wake(self.notifier.clone(), job.clone(), work);
         let writing = match &self.engine {
             // A single thread writes in order of arrival.
             Engine::Sqlite(engine) => engine.write(work),
@@ -257,7 +257,7 @@ impl Drop for Wake {
 }
 
 /// Wraps the work so that its result carries a `Wake`.
-fn waking<T, F>(
+fn with_wake<T, F>(
     notifier: JobNotifier,
     job: JobId,
     work: F,

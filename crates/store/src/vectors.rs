@@ -191,7 +191,7 @@ impl Store {
 }
 
 /// Stores the vector of a reflection of this job and agent.
-pub(crate) async fn of_own(
+pub(crate) async fn store_own(
     db: &mut dyn Db,
     (job, agent): (&JobId, &AgentName),
     row: &EmbeddingRow,

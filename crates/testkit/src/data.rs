@@ -96,7 +96,7 @@ impl SmallData {
     /// Panics on an invalid bar.
     #[must_use]
     pub fn hours(mut self, symbol: &str, day: usize, bars: &[[&str; 4]]) -> Self {
-        let hour = Interval::of_minutes(60).expect("an interval");
+        let hour = Interval::from_minutes(60).expect("an interval");
         let mut opens_at = self.days[day].open;
         for bar in bars {
             let [open, high, low, close] = bar.map(price);

@@ -53,7 +53,7 @@ pub fn a_shares() -> Dataset {
     };
     let mut builder = DatasetBuilder::new("synthetic-a-shares", "Asia/Shanghai");
     let days = calendar(&mut builder, &hours, (date(2023, 10, 9), date(2024, 3, 29)), is_open);
-    let stories = [
+    let instruments = [
         Story {
             symbol: A_SHARE_PAYER,
             first: "1688.00",
@@ -81,7 +81,7 @@ pub fn a_shares() -> Dataset {
     ];
     let (bonus_day, bonus_symbol) = A_SHARE_BONUS;
     let ratio = Decimal::new(14, 1);
-    for story in &stories {
+    for story in &instruments {
         add(&mut builder, &days, story, "CNY", |day, before| {
             let is_bonus = day == bonus_day && story.symbol == bonus_symbol;
             if is_bonus { (before / ratio).round_dp(2) } else { before }
@@ -105,7 +105,7 @@ pub fn crypto() -> Dataset {
     let hours = TradingHours::new("UTC", time(0, 0, 0, 0), time(23, 59, 59, 0)).expect("a zone");
     let mut builder = DatasetBuilder::new("synthetic-crypto", "UTC");
     let days = calendar(&mut builder, &hours, (date(2024, 1, 1), date(2024, 4, 30)), |_| true);
-    let stories = [
+    let instruments = [
         Story {
             symbol: "BTC-USD",
             first: "42350.5",
@@ -139,7 +139,7 @@ pub fn crypto() -> Dataset {
             limited: false,
         },
     ];
-    for story in &stories {
+    for story in &instruments {
         add(&mut builder, &days, story, "USD", |day, before| {
             let is_crash = day == CRASH.0 && story.symbol == CRASH.1;
             if is_crash { (before * Decimal::new(55, 2)).round_dp(story.dp) } else { before }

@@ -154,8 +154,12 @@ impl AgentConfig {
     /// # Errors
     /// A sentence that names the first invalid key.
     pub fn validate(&self) -> Result<(), String> {
-        if self.limits.max_steps == 0 || self.limits.call_timeout_secs == 0 {
-            return Err("limits must be above 0".to_owned());
+        let limits = [
+            ("max_steps", u64::from(self.limits.max_steps)),
+            ("call_timeout_secs", self.limits.call_timeout_secs),
+        ];
+        if let Some((key, _)) = limits.iter().find(|(_, limit)| *limit == 0) {
+            return Err(format!("limits.{key} must be above 0"));
         }
         match (self.kind, &self.desk) {
             (AgentKind::Solo, Some(_)) => Err("`desk` is for agents of the kind `desk`".to_owned()),

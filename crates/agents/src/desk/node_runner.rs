@@ -140,7 +140,7 @@ async fn record_outcome(
         arguments,
         outcome,
         outcome_kind: OutcomeKind::Ok,
-        said: None,
+        message: None,
         implied: Vec::new(),
     };
     ctx.record_local(entry).await.map(drop)

@@ -60,7 +60,7 @@ pub(crate) async fn place(
         ),
         outcome: to_value(&sizing),
         outcome_kind: OutcomeKind::Ok,
-        said: None,
+        message: None,
         implied: shown.map(|read| DerivedRow::Exposure(read.exposure)).collect(),
     };
     ctx.record_local(entry).await?;

@@ -79,8 +79,11 @@ impl DeskResult {
     #[must_use]
     pub fn metadata(&self) -> Map<String, Value> {
         let provenance = self.provenance();
-        let by_symbol: Map<String, Value> =
-            self.analyses.iter().map(|analysis| (analysis.symbol.to_string(), of_symbol(analysis))).collect();
+        let by_symbol: Map<String, Value> = self
+            .analyses
+            .iter()
+            .map(|analysis| (analysis.symbol.to_string(), symbol_report(analysis)))
+            .collect();
         let parts = json!({
             "research": provenance.research,
             "by_symbol": by_symbol,
@@ -137,7 +140,7 @@ pub(super) async fn record_state(ctx: &mut Ctx, analysis: &mut SymbolAnalysis) -
         arguments: json!({ "symbol": analysis.symbol }),
         outcome: to_value(&analysis.state),
         outcome_kind: OutcomeKind::Ok,
-        said: None,
+        message: None,
         implied: Vec::new(),
     };
     let recorded = ctx.record_local(entry).await?;
@@ -145,7 +148,7 @@ pub(super) async fn record_state(ctx: &mut Ctx, analysis: &mut SymbolAnalysis) -
     Ok(())
 }
 
-fn of_symbol(analysis: &SymbolAnalysis) -> Value {
+fn symbol_report(analysis: &SymbolAnalysis) -> Value {
     let research = analysis.research();
     let rating = analysis.decision.as_ref().map(|decision| decision.rating);
     json!({

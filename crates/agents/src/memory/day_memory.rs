@@ -335,7 +335,7 @@ async fn enter(
         arguments,
         outcome,
         outcome_kind: OutcomeKind::Ok,
-        said: None,
+        message: None,
         implied,
     };
     ctx.record_local(entry).await.map(drop)

@@ -26,5 +26,5 @@ pub(crate) use recall::book_lines;
 pub use recall::{
     CONTEXT_CHARS, CONTEXTS_CHARS, RecallBlock, RecallContext, Recalled, RecalledItem, past_context, recall,
 };
-pub use reflect::{REFLECTION_CHARS, of_log};
+pub use reflect::{REFLECTION_CHARS, reflections_from_log};
 pub use state::Memory;

@@ -126,8 +126,8 @@ fn folded(period: String, symbol: Symbol, rows: &[&ReflectionRow]) -> CompactedP
     let mut tags: Vec<(&String, &u32)> = error_tags.iter().collect();
     tags.sort_by_key(|(tag, times)| (u32::MAX - **times, *tag));
     if !tags.is_empty() {
-        let said: Vec<String> = tags.iter().map(|(tag, times)| format!("{tag} x{times}")).collect();
-        summary.push_str(&format!(" Most often: {}.", said.join(", ")));
+        let counted_tags: Vec<String> = tags.iter().map(|(tag, times)| format!("{tag} x{times}")).collect();
+        summary.push_str(&format!(" Most often: {}.", counted_tags.join(", ")));
     }
     CompactedPeriod {
         period,

@@ -198,12 +198,12 @@ pub async fn recall(
     reader: &RecallContext<'_>,
     focus: Option<&Symbol>,
 ) -> Result<Result<Recalled, String>, SessionStop> {
-    let meaning = meaning_of_now(ctx, reader, focus).await?;
-    let asked = match (&meaning, reader.embedding) {
+    let meaning = current_query_vector(ctx, reader, focus).await?;
+    let embedded_query = match (&meaning, reader.embedding) {
         (Some(Ok(vector)), Some((model, _))) => Some((model, vector.as_slice())),
         _ => None,
     };
-    let past = match past_by(reader, focus, asked) {
+    let past = match past_by(reader, focus, embedded_query) {
         Ok(past) => past,
         Err(error) => return Ok(Err(error.to_string())),
     };
@@ -222,13 +222,13 @@ pub async fn recall(
         arguments: json!({ "instant": reader.instant, "settings": reader.settings, "focus": focus }),
         outcome,
         outcome_kind: OutcomeKind::Ok,
-        said: None,
+        message: None,
         implied: past.implied,
     };
-    let kept = ctx.record_local(entry).await?;
+    let recorded = ctx.record_local(entry).await?;
     // The recorded texts are fenced: they are redacted, in case they contained a secret.
-    let shown: Vec<RecalledItem> = serde_json::from_value(kept["shown"].clone()).unwrap_or_default();
-    let text = kept["text"].as_str().unwrap_or_default().to_owned();
+    let shown: Vec<RecalledItem> = serde_json::from_value(recorded["shown"].clone()).unwrap_or_default();
+    let text = recorded["text"].as_str().unwrap_or_default().to_owned();
     Ok(block(reader, &shown, fenced)
         .map(|prompt| Recalled { text, prompt, unverified: past.unverified })
         .map_err(|error| error.to_string()))
@@ -298,8 +298,8 @@ fn allocate_chars(bounds: &[(usize, usize)], lines: &[usize], total: usize) -> V
         }
     }
     let least: usize = bounds.iter().map(|(least, _)| least).sum();
-    let wishes: Vec<usize> = bounds.iter().map(|(least, wish)| wish.saturating_sub(*least)).collect();
-    let more = round_summary::share(&wishes, total - least.min(total));
+    let wanted: Vec<usize> = bounds.iter().map(|(least, wish)| wish.saturating_sub(*least)).collect();
+    let more = round_summary::share(&wanted, total - least.min(total));
     bounds.iter().zip(more).map(|((least, _), more)| least + more).collect()
 }
 
@@ -413,7 +413,7 @@ fn rounds(reader: &RecallContext<'_>) -> Vec<RecalledItem> {
 
 /// The vector of the trader's current concerns: its latest round. `None` when there are no vectors to compare
 /// with; otherwise the vector, or why there is none.
-async fn meaning_of_now(
+async fn current_query_vector(
     ctx: &mut Ctx,
     reader: &RecallContext<'_>,
     focus: Option<&Symbol>,
@@ -421,8 +421,8 @@ async fn meaning_of_now(
     let Some((model, options)) = reader.embedding else { return Ok(None) };
     let of_model = |lesson: &Lesson| lesson.meaning.as_ref().is_some_and(|meaning| meaning.model == *model);
     let known = |lesson: &Lesson| lesson.known_at <= reader.instant && of_model(lesson);
-    let wanted = reader.settings.mode.trades() && reader.settings.lessons > 0;
-    if !wanted || !reader.memory.archive.iter().any(known) {
+    let reads_lessons = reader.settings.mode.trades() && reader.settings.lessons > 0;
+    if !reads_lessons || !reader.memory.archive.iter().any(known) {
         return Ok(None);
     }
     let query = query(reader, focus);
@@ -453,16 +453,16 @@ fn query<'a>(reader: &'a RecallContext<'_>, focus: Option<&'a Symbol>) -> Query<
 fn lessons_for(
     reader: &RecallContext<'_>,
     focus: Option<&Symbol>,
-    asked: Option<(&ModelName, &[f32])>,
+    embedded_query: Option<(&ModelName, &[f32])>,
 ) -> Vec<RecalledItem> {
     if !reader.settings.mode.trades() {
         return Vec::new();
     }
     let (archive, query) = (&reader.memory.archive, query(reader, focus));
-    let most = reader.settings.lessons as usize;
-    let best = match asked {
-        Some(asked) => lessons::rank_hybrid(archive, &query, asked, reader.instant, most),
-        None => lessons::rank_by_keyword(archive, &query, reader.instant, most),
+    let limit = reader.settings.lessons as usize;
+    let best = match embedded_query {
+        Some(embedded_query) => lessons::rank_hybrid(archive, &query, embedded_query, reader.instant, limit),
+        None => lessons::rank_by_keyword(archive, &query, reader.instant, limit),
     };
     best.into_iter().map(|lesson| lesson_shown(lesson, reader.language)).collect()
 }

@@ -88,7 +88,7 @@ pub(super) fn from_facts(closing: &ClosedTrade, about: &ReflectionInput<'_>, not
 ///
 /// # Errors
 /// The first event that the account rejects.
-pub fn of_log(
+pub fn reflections_from_log(
     initial: Account,
     log: &[(Timestamp, LedgerEvent)],
     language: Language,

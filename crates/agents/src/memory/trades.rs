@@ -216,8 +216,8 @@ pub fn follow(
             TradeEvent::Closed(Box::new(ClosedTrade { realized, cause, at, part, open: position }))
         }
         LedgerEvent::Split { ratio, .. } => {
-            let gone = applied.realized.as_ref().is_some_and(|realized| realized.position_closed);
-            if gone {
+            let closes_position = applied.realized.as_ref().is_some_and(|realized| realized.position_closed);
+            if closes_position {
                 let position = open.remove(&id).map(Box::new);
                 return position.map_or(TradeEvent::Nothing, |position| TradeEvent::Vanished(id, position));
             }

@@ -87,20 +87,20 @@ pub(super) fn english(profile: &MarketProfile, allowed: Allowed, day: Date) -> S
         let notes = if notes.is_empty() { String::new() } else { format!(" ({})", notes.join(", ")) };
         parts.push(format!("{} {rate}{notes}", name.replace('_', " ")));
     }
-    let mut told = format!(" A fill costs: {}.", parts.join("; "));
+    let mut text = format!(" A fill costs: {}.", parts.join("; "));
     let borrow = profile.short_borrow_bps();
     // With leverage, its own sentences state the cost of borrowing.
     if allowed.shorting && !borrow.is_zero() && allowed.max_leverage <= Decimal::ONE {
-        told.push_str(&format!(
+        text.push_str(&format!(
             " Borrowed shares cost {} basis points per year of a short position's value, by the calendar night.",
             borrow.normalize()
         ));
     }
     if !profile.dividend_withholding_pct.is_zero() {
         let withheld = profile.dividend_withholding_pct.normalize();
-        told.push_str(&format!(" {withheld}% of dividends are withheld."));
+        text.push_str(&format!(" {withheld}% of dividends are withheld."));
     }
-    told
+    text
 }
 
 pub(super) fn chinese(profile: &MarketProfile, allowed: Allowed, day: Date) -> String {
@@ -139,16 +139,16 @@ pub(super) fn chinese(profile: &MarketProfile, allowed: Allowed, day: Date) -> S
         let notes = if notes.is_empty() { String::new() } else { format!("（{}）", notes.join("，")) };
         parts.push(format!("{}{rate}{notes}", chinese_name(name)));
     }
-    let mut told = format!("每笔成交的成本：{}。", parts.join("；"));
+    let mut text = format!("每笔成交的成本：{}。", parts.join("；"));
     let borrow = profile.short_borrow_bps();
     if allowed.shorting && !borrow.is_zero() && allowed.max_leverage <= Decimal::ONE {
-        told.push_str(&format!("融券年费率为空头市值的 {} 个基点，按日历夜数收取。", borrow.normalize()));
+        text.push_str(&format!("融券年费率为空头市值的 {} 个基点，按日历夜数收取。", borrow.normalize()));
     }
     if !profile.dividend_withholding_pct.is_zero() {
         let withheld = profile.dividend_withholding_pct.normalize();
-        told.push_str(&format!("股息预扣 {withheld}%。"));
+        text.push_str(&format!("股息预扣 {withheld}%。"));
     }
-    told
+    text
 }
 
 fn chinese_name(name: &str) -> String {

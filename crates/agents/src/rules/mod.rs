@@ -25,7 +25,7 @@ impl Allowed {
     }
 
     /// The part that the market allows too.
-    fn within(self, profile: &MarketProfile) -> Self {
+    fn limited_by(self, profile: &MarketProfile) -> Self {
         let by = Self::by(profile);
         Self { shorting: self.shorting && by.shorting, max_leverage: self.max_leverage.min(by.max_leverage) }
     }
@@ -34,7 +34,7 @@ impl Allowed {
 /// The market's rules on a day, in a few sentences.
 #[must_use]
 pub fn rules(profile: &MarketProfile, allowed: Allowed, language: Language, day: Date) -> String {
-    let allowed = allowed.within(profile);
+    let allowed = allowed.limited_by(profile);
     match language {
         Language::En => english(profile, allowed, day),
         Language::Zh => chinese(profile, allowed, day),
@@ -62,9 +62,9 @@ fn board_name(board: Board) -> &'static str {
 
 /// Which instruments may be traded on a day, and at which prices.
 fn english_limits(profile: &MarketProfile, day: Date) -> String {
-    let mut told = String::new();
+    let mut text = String::new();
     if let Some(rule) = profile.participation {
-        told.push_str(&format!(
+        text.push_str(&format!(
             " In one instrument and on one day at most {share}% of the mean volume of the last {bars} bars before today \
              may be traded; a larger order is rejected with the largest admissible quantity, and nothing is filled \
              in part.",
@@ -78,18 +78,18 @@ fn english_limits(profile: &MarketProfile, day: Date) -> String {
             .iter()
             .map(|(board, percent)| format!("{percent}% on the {}", board_name(*board)))
             .collect();
-        told.push_str(&format!(
+        text.push_str(&format!(
             " Prices are limited to the previous close plus or minus {}: no buy at limit up, no sale at limit down.",
             each.join(", ")
         ));
     }
-    told
+    text
 }
 
 fn chinese_limits(profile: &MarketProfile, day: Date) -> String {
-    let mut told = String::new();
+    let mut text = String::new();
     if let Some(rule) = profile.participation {
-        told.push_str(&format!(
+        text.push_str(&format!(
             "同一标的每天成交量不得超过此前 {bars} 根日线平均成交量的 {share}%；超出的订单整单拒绝并告知最大可下数量，\
              不做部分成交。",
             share = rule.share_pct.normalize(),
@@ -106,12 +106,12 @@ fn chinese_limits(profile: &MarketProfile, day: Date) -> String {
         };
         let each: Vec<String> =
             limits.iter().map(|(board, percent)| format!("{} {percent}%", name(*board))).collect();
-        told.push_str(&format!(
+        text.push_str(&format!(
             "涨跌幅限制（相对前收盘价）：{}；涨停不能买入，跌停不能卖出。",
             each.join("，")
         ));
     }
-    told
+    text
 }
 
 /// The price limits in force on a day, by board.

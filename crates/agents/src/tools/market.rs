@@ -128,7 +128,7 @@ fn get_bars(view: &MarketView<'_>, arguments: &Arguments<'_>) -> Result<ToolOutp
     let symbol = symbol(arguments)?;
     let limit = arguments.count("limit", 30, MAX_BARS)?;
     if let Some(length) = arguments.optional_text("interval")?.filter(|length| *length != DAY) {
-        return bars_within_days(view, &symbol, length.parse()?, limit);
+        return intraday_bars(view, &symbol, length.parse()?, limit);
     }
     let bars = view.bars(&symbol, BarRange::newest(limit))?;
     let rows: Vec<Value> = bars
@@ -144,7 +144,7 @@ fn get_bars(view: &MarketView<'_>, arguments: &Arguments<'_>) -> Result<ToolOutp
 }
 
 /// Intraday bars, with the instants at which they open.
-fn bars_within_days(
+fn intraday_bars(
     view: &MarketView<'_>,
     symbol: &Symbol,
     interval: Interval,

@@ -121,7 +121,7 @@ pub async fn answer(
             outcome: json!(content),
             outcome_kind: OutcomeKind::Ok,
             implied: output.implied(),
-            said: Some(TranscriptMessage { role: Role::Tool, content, tool: Some(note) }),
+            message: Some(TranscriptMessage { role: Role::Tool, content, tool: Some(note) }),
         })
         .await?;
     Ok(recorded.as_str().unwrap_or_default().to_owned())

@@ -155,7 +155,7 @@ pub(crate) async fn execute(
             arguments,
             outcome: json!({ "reply": content, "entry": entry }),
             outcome_kind: kind,
-            said: note.map(|note| TranscriptMessage { role: Role::Tool, content, tool: Some(note) }),
+            message: note.map(|note| TranscriptMessage { role: Role::Tool, content, tool: Some(note) }),
             implied,
         })
         .await?;

@@ -271,7 +271,7 @@ fn two_models() {
             "Research Manager#1" | "Portfolio Manager#1" => "openai::deep",
             _ => "openai::gpt-5",
         };
-        assert_eq!(day.asked(&format!("AAPL/{node}/model#1"))["model"], wanted, "{node}");
+        assert_eq!(day.first_call(&format!("AAPL/{node}/model#1"))["model"], wanted, "{node}");
     }
 }
 

@@ -106,7 +106,11 @@ fn a_change_holds_from_its_node_on() {
     for symbol in ["AAPL", "IBM"] {
         for (at, node) in NODES.iter().enumerate() {
             let wanted = if symbol == "AAPL" && at >= 7 { "openai::other" } else { "openai::gpt-5" };
-            assert_eq!(day.asked(&format!("{symbol}/{node}/model#1"))["model"], wanted, "{symbol} {node}");
+            assert_eq!(
+                day.first_call(&format!("{symbol}/{node}/model#1"))["model"],
+                wanted,
+                "{symbol} {node}"
+            );
         }
     }
     assert_eq!(day.metadata()["model"], "openai::other");
@@ -125,7 +129,7 @@ fn a_symbol_has_nodes_from_its_first_bar_on() {
         assert_eq!(graph.check_cut("IBM/Trader#1").is_ok(), n >= 1, "day {n}");
         assert_eq!(graph.check_cut("AAPL").is_ok(), n >= 2, "day {n}");
         assert_eq!(graph.check_cut("sizing#1"), Ok(()));
-        assert_eq!(graph.check_cut(graph.usual_cut()), Ok(()), "day {n}");
+        assert_eq!(graph.check_cut(graph.default_cut()), Ok(()), "day {n}");
     }
     for graph in &graphs[..2] {
         let told = graph.check_cut("AAPL/Trader#1").expect_err("it is not listed");

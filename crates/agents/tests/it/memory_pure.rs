@@ -5,7 +5,7 @@ use papertape_agents::config::{MemoryMode, MemorySettings};
 use papertape_agents::memory::lessons::{Archive, Lesson, Query, rank_by_keyword, rank_hybrid};
 use papertape_agents::memory::periods::{Period, fold};
 use papertape_agents::memory::round_summary::{Problem, RoundSummary, SUMMARY_CHARS, chars, share};
-use papertape_agents::memory::{Origin, of_log};
+use papertape_agents::memory::{Origin, reflections_from_log};
 use papertape_core::id::Symbol;
 use papertape_core::language::Language;
 use papertape_core::ledger::{Account, Direction, Fill, FillCause, LedgerEvent, Side};
@@ -181,7 +181,7 @@ fn a_log_is_reflected_on_once_for_every_closing() {
         fill(5, FillCause::Order, Side::Cover, 5, 80),
     ];
     let account = Account::new("log", Money(100_000.into()));
-    let rows = of_log(account.clone(), &log, Language::En, |at| at).expect("a log that can be");
+    let rows = reflections_from_log(account.clone(), &log, Language::En, |at| at).expect("a log that can be");
     let told: Vec<_> = rows
         .iter()
         .map(|row| (row.trade_id, row.cause.as_str(), row.part, row.position_closed, row.pnl.0.to_string()))
@@ -205,7 +205,7 @@ fn a_log_is_reflected_on_once_for_every_closing() {
     assert_eq!((folded[0].trades, folded[0].wins, folded[0].pnl), (3, 2, Money((-75).into())));
     assert!(fold(Period::HalfYear, &rows, date(5)).is_empty());
     let impossible = [fill(1, FillCause::Order, Side::Sell, 1, 1)];
-    assert!(of_log(account, &impossible, Language::En, |at| at).is_err());
+    assert!(reflections_from_log(account, &impossible, Language::En, |at| at).is_err());
 }
 
 /// Goal: settings out of range are rejected by name, and modes have a single spelling.

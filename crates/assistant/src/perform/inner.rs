@@ -24,15 +24,15 @@ impl ActionExecutor<'_> {
             .await
             .map_err(|error| self.unavailable(error))?;
         // Timestamps must not influence a reply.
-        let said = |message: &ChatMessage| {
+        let to_json = |message: &ChatMessage| {
             json!({ "id": message.id, "role": message.role, "content": message.content,
                 "metadata": message.metadata })
         };
         let session = json!({ "id": turn.session.id, "language": turn.session.language,
             "plan_id": turn.session.plan_id });
         let data = json!({
-            "turn": { "session": session, "user": said(&turn.user), "assistant": said(&turn.assistant) },
-            "history": history.iter().map(said).collect::<Vec<_>>(),
+            "turn": { "session": session, "user": to_json(&turn.user), "assistant": to_json(&turn.assistant) },
+            "history": history.iter().map(to_json).collect::<Vec<_>>(),
         });
         Ok(reply("", data))
     }

@@ -53,14 +53,16 @@ impl ActionExecutor<'_> {
         origin: &Origin,
         until: Option<Timestamp>,
     ) -> Result<JobId, CallFailure> {
-        let mut asked = args.0.clone();
-        asked.remove("wait");
-        let asked = Value::Object(asked);
+        let mut arguments = args.0.clone();
+        arguments.remove("wait");
+        let arguments = Value::Object(arguments);
         let job = origin.job_id();
-        let bound =
-            self.child_budget.for_simulation(&job, requested_limit(&asked["budget"]["job"]), until).await?;
+        let bound = self
+            .child_budget
+            .for_simulation(&job, requested_limit(&arguments["budget"]["job"]), until)
+            .await?;
         let by = self.caller(origin, bound);
-        if let Err(failure) = self.jobs.call(JobTool::RunSimulation, &by, &asked).await {
+        if let Err(failure) = self.jobs.call(JobTool::RunSimulation, &by, &arguments).await {
             self.child_budget.settle(&job).await?;
             return Err(failure);
         }

@@ -75,13 +75,13 @@ fn what_waits_keeps_its_retry_policy() {
 /// Goal: languages are detected from tags and from text.
 #[test]
 fn languages_are_told() {
-    assert_eq!((Language::of_text("Hello"), Language::of_text("看 AAPL")), (Language::En, Language::Zh));
+    assert_eq!((Language::detect("Hello"), Language::detect("看 AAPL")), (Language::En, Language::Zh));
     assert_eq!(
         (
-            Language::of_tag("en_GB.UTF-8"),
-            Language::of_tag("zh-Hans"),
-            Language::of_tag("C"),
-            Language::of_tag("de")
+            Language::from_tag("en_GB.UTF-8"),
+            Language::from_tag("zh-Hans"),
+            Language::from_tag("C"),
+            Language::from_tag("de")
         ),
         (Some(Language::En), Some(Language::Zh), None, None)
     );

@@ -52,11 +52,11 @@ fn faults_are_kept_and_named() {
         let both = reply.actions.iter().filter_map(|asked| asked.fault.as_ref());
         for fault in both {
             assert_eq!(
-                Language::of_text(fault.text(Language::Zh)),
+                Language::detect(fault.text(Language::Zh)),
                 Language::Zh,
                 "{told}: for those who read Chinese"
             );
-            assert_eq!(Language::of_text(fault.text(Language::En)), Language::En, "{told}");
+            assert_eq!(Language::detect(fault.text(Language::En)), Language::En, "{told}");
         }
     };
     check(json!([{ "kind": "x", "name": "fly" }]), "there is no action `fly`");
@@ -126,7 +126,7 @@ fn a_kind_must_fit_its_name() {
                 let sentence = format!("the kind of `run_simulation` is `tool_operation`, not `{wrong}`");
                 assert!(told.iter().any(|fault| fault.starts_with(&sentence)), "{kind} {name}: {told:?}");
                 let fault = asked.fault.as_ref().expect("a fault");
-                assert_eq!(Language::of_text(fault.text(Language::Zh)), Language::Zh);
+                assert_eq!(Language::detect(fault.text(Language::Zh)), Language::Zh);
             }
             None => assert_eq!(told, Vec::<String>::new(), "{kind} {name}"),
         }

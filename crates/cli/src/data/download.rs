@@ -96,7 +96,7 @@ pub(super) async fn download(
     let mut downloader = Downloader::new(args.source, &config.download, key, &root, clock)?;
     let mut plans = Vec::new();
     for request in &requests {
-        plans.extend(downloader.plan(request).map_err(of_download)?);
+        plans.extend(downloader.plan(request).map_err(download_error)?);
     }
     if args.dry_run {
         return show_plan(common, &plans);
@@ -110,7 +110,7 @@ pub(super) async fn download(
         let bar = Bar::new(request.symbols().len());
         // Cancelling drops the current request; the responses stored before remain.
         let report = tokio::select! {
-            report = downloader.run(request, &bar) => Some(report.map_err(of_download)?),
+            report = downloader.run(request, &bar) => Some(report.map_err(download_error)?),
             _ = stopped.stopped() => None,
         };
         drop(bar);
@@ -148,7 +148,7 @@ fn requests(args: &DownloadArgs) -> Result<Vec<DownloadRequest>> {
     std::iter::once(bars).chain(news).map(request).collect()
 }
 
-fn of_download(error: DownloadError) -> anyhow::Error {
+fn download_error(error: DownloadError) -> anyhow::Error {
     match error {
         DownloadError::Request(what) => usage(what),
         other => other.into(),

@@ -2,7 +2,7 @@
 
 use super::super::output::{json, say};
 use super::super::{Common, Outcome};
-use super::of_market;
+use super::market_error;
 use clap::{Args, ValueEnum};
 use papertape_market::Catalogue;
 use papertape_market::export::{ExportFormat, export as write};
@@ -33,7 +33,7 @@ enum FileFormat {
 }
 
 pub(super) fn export(common: &Common, catalogue: &Catalogue, args: &ExportArgs) -> Outcome {
-    let dataset = catalogue.open(&args.dataset).map_err(of_market)?;
+    let dataset = catalogue.open(&args.dataset).map_err(market_error)?;
     let format = match args.format {
         FileFormat::Csv => ExportFormat::Csv,
         FileFormat::Jsonl => ExportFormat::Jsonl,

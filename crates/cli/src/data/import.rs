@@ -4,7 +4,7 @@ use super::super::failure::{FAILED, usage};
 use super::super::output::{count, counted, json, note, say};
 use super::super::terminal::above_bars;
 use super::super::{Common, Outcome};
-use super::of_market;
+use super::market_error;
 use anyhow::{Context as _, Result};
 use clap::{Args, ValueEnum};
 use papertape_core::id::Symbol;
@@ -103,7 +103,7 @@ fn format_names() -> clap::builder::PossibleValuesParser {
 }
 
 pub(super) fn import(common: &Common, config: &Config, catalogue: &Catalogue, args: &ImportArgs) -> Outcome {
-    check_name(&args.name).map_err(of_market)?;
+    check_name(&args.name).map_err(market_error)?;
     let (zone, hours, currency, market) = args.exchange.defaults();
     let market = args.market.as_deref().unwrap_or(market);
     config.market(market).map_err(|message| usage(format!("--market: {message}")))?;
@@ -134,7 +134,7 @@ pub(super) fn import(common: &Common, config: &Config, catalogue: &Catalogue, ar
         Err(error) => return report_failure(common, error),
     };
     make_data_dir(&config.data_dir)?;
-    let is_new = catalogue.store(&imported.dataset, Some(market), args.replace).map_err(of_taken)?;
+    let is_new = catalogue.store(&imported.dataset, Some(market), args.replace).map_err(name_taken_error)?;
     if let Some(quarantine) = quarantine {
         quarantine.end()?;
     }
@@ -187,9 +187,9 @@ fn walk(dir: &Path, files: &mut Vec<PathBuf>) -> Result<()> {
 }
 
 /// The error of a name that is in use.
-pub fn of_taken(error: papertape_market::MarketError) -> anyhow::Error {
+pub fn name_taken_error(error: papertape_market::MarketError) -> anyhow::Error {
     let is_taken = matches!(error, papertape_market::MarketError::NameTaken { .. });
-    let error = of_market(error);
+    let error = market_error(error);
     if is_taken {
         error.context("the dataset name is taken by other content; reassign it with --replace")
     } else {
@@ -266,7 +266,7 @@ fn report_success(common: &Common, imported: &Imported, quarantine: Option<&Path
             "indexes": dataset.indexes().count(),
             "days": dataset.days().len(),
             "bars": dataset.bar_count(),
-            "bars_within_days": dataset.intraday_bars(),
+            "intraday_bars": dataset.intraday_bars(),
             "report": report,
         }))?;
         return Ok(ExitCode::SUCCESS);

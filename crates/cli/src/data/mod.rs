@@ -5,7 +5,7 @@ mod export;
 mod import;
 mod remove;
 
-pub use import::{Exchange, of_taken, parse_hours};
+pub use import::{Exchange, name_taken_error, parse_hours};
 
 use super::failure::{not_found, usage};
 use super::output::{count, json, say, table, text_of};
@@ -15,6 +15,7 @@ use papertape_core::id::Symbol;
 use papertape_core::time::Date;
 use papertape_market::{Catalogue, Entry, MarketError};
 use papertape_service::config::Config;
+use papertape_service::view::dataset_response;
 use serde_json::json;
 use std::process::ExitCode;
 
@@ -52,7 +53,7 @@ pub(super) async fn data(common: &Common, config: Config, args: DataArgs) -> Out
     let catalogue = Catalogue::at(config.datasets_dir());
     match args.command {
         DataCommand::List => list(common, &catalogue),
-        DataCommand::Show(args) => show(common, &catalogue.find(&args.dataset).map_err(of_market)?),
+        DataCommand::Show(args) => show(common, catalogue.find(&args.dataset).map_err(market_error)?),
         DataCommand::Import(args) => import::import(common, &config, &catalogue, &args),
         DataCommand::Download(args) => download::download(common, &config, &catalogue, &args).await,
         DataCommand::Verify(args) => verify(common, &catalogue, &args.dataset),
@@ -62,7 +63,7 @@ pub(super) async fn data(common: &Common, config: Config, args: DataArgs) -> Out
 }
 
 /// Maps an unknown dataset and an invalid name to their exit codes.
-pub fn of_market(error: MarketError) -> anyhow::Error {
+pub fn market_error(error: MarketError) -> anyhow::Error {
     match error {
         MarketError::NotFound { .. } => not_found(format!("{error}; run `papertape data list`")),
         MarketError::Ambiguous { .. } | MarketError::Name { .. } => usage(error.to_string()),
@@ -73,6 +74,7 @@ pub fn of_market(error: MarketError) -> anyhow::Error {
 fn list(common: &Common, catalogue: &Catalogue) -> Outcome {
     let datasets = catalogue.list()?;
     if common.json {
+        let datasets: Vec<_> = datasets.into_iter().map(dataset_response).collect();
         json(&json!({ "datasets": datasets, "count": datasets.len() }))?;
         return Ok(ExitCode::SUCCESS);
     }
@@ -95,9 +97,9 @@ fn list(common: &Common, catalogue: &Catalogue) -> Outcome {
     Ok(ExitCode::SUCCESS)
 }
 
-fn show(common: &Common, entry: &Entry) -> Outcome {
+fn show(common: &Common, entry: Entry) -> Outcome {
     if common.json {
-        json(entry)?;
+        json(&dataset_response(entry))?;
         return Ok(ExitCode::SUCCESS);
     }
     let mut table = table(["field", "~value"]);
@@ -115,12 +117,12 @@ fn show(common: &Common, entry: &Entry) -> Outcome {
         ("last day", day(entry.last_day)),
         ("days", count(entry.days as u64)),
         ("daily bars", count(entry.bars as u64)),
-        ("intraday bars", intraday(entry)),
+        ("intraday bars", intraday(&entry)),
         ("corporate actions", count(entry.actions as u64)),
         ("news", count(entry.news as u64)),
         ("fundamentals", count(entry.fundamentals as u64)),
         ("macro values", count(entry.macros as u64)),
-        ("universes", universes(entry)),
+        ("universes", universes(&entry)),
         ("bytes", bytes),
     ] {
         table.add_row([field.to_owned(), value]);
@@ -140,7 +142,7 @@ fn universes(entry: &Entry) -> String {
 }
 
 fn verify(common: &Common, catalogue: &Catalogue, dataset: &str) -> Outcome {
-    let entry = catalogue.verify(dataset).map_err(of_market)?;
+    let entry = catalogue.verify(dataset).map_err(market_error)?;
     if common.json {
         json(&json!({ "name": entry.name, "hash": entry.hash, "whole": true }))?;
     } else {
@@ -173,5 +175,5 @@ fn intraday(entry: &Entry) -> String {
         return "-".to_owned();
     }
     let lengths: Vec<String> = entry.intervals.iter().map(ToString::to_string).collect();
-    format!("{} of {}", count(entry.bars_within_days as u64), lengths.join(", "))
+    format!("{} of {}", count(entry.intraday_bars as u64), lengths.join(", "))
 }

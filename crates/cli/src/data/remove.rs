@@ -2,7 +2,7 @@
 
 use super::super::output::{json, say};
 use super::super::{Common, Outcome, record_access};
-use super::of_market;
+use super::market_error;
 use anyhow::{Result, bail};
 use papertape_core::id::{ContentHash, JobId};
 use papertape_market::Catalogue;
@@ -17,7 +17,7 @@ const PAGE: u32 = 200;
 
 /// Removes a dataset, unless a job in the database needs it to be shown, replayed or resumed.
 pub(super) async fn remove(common: &Common, config: Config, catalogue: &Catalogue, dataset: &str) -> Outcome {
-    let entry = catalogue.find(dataset).map_err(of_market)?;
+    let entry = catalogue.find(dataset).map_err(market_error)?;
     let others = catalogue.list()?;
     let has_another_name =
         others.iter().any(|one| one.hash == entry.hash && !one.replaced && one.name != entry.name);
@@ -27,7 +27,7 @@ pub(super) async fn remove(common: &Common, config: Config, catalogue: &Catalogu
             bail!("job {job} uses {} ({}); delete the job first", entry.name, entry.hash);
         }
     }
-    let entry = catalogue.remove(dataset).map_err(of_market)?;
+    let entry = catalogue.remove(dataset).map_err(market_error)?;
     if common.json {
         json(&json!({ "name": entry.name, "hash": entry.hash, "removed": true }))?;
     } else {

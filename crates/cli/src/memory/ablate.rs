@@ -1,6 +1,6 @@
 //! `papertape memory ablate`: the same job with each memory setting, in one table.
 
-use super::super::failure::{STOPPED, of_trigger, of_view};
+use super::super::failure::{STOPPED, trigger_error, view_error};
 use super::super::output::{count, json, note, percent, say, table, text_of};
 use super::super::record_access::{self, RecordAccess};
 use super::super::summary::{self, AgentSummary};
@@ -43,13 +43,13 @@ pub(super) async fn ablate(common: &Common, config: Config, args: RunArgs) -> Ou
     };
     for mode in MemoryMode::ALL {
         let request = papertape_service::trigger::Request { memory: Some(mode), ..request.clone() };
-        let queued = trigger(&app, request).await.map_err(of_trigger)?;
+        let queued = trigger(&app, request).await.map_err(trigger_error)?;
         note!("memory = {mode}: job {}", queued.job);
         if queued.skipped < queued.total_model_days {
             execute::run_to_completion(&app, &queued.job).await?;
             let status = view::status(&app, queued.job.as_str(), &view::StatusQuery::default())
                 .await
-                .map_err(of_view)?;
+                .map_err(view_error)?;
             if status.status != JobStatus::Completed {
                 let reason = status.error.map(|error| format!(": {error}")).unwrap_or_default();
                 note!("job {} {}{reason}; run the same command again to continue", queued.job, status.status);
@@ -58,7 +58,7 @@ pub(super) async fn ablate(common: &Common, config: Config, args: RunArgs) -> Ou
         } else {
             execute::run_to_completion(&app, &queued.job).await?;
         }
-        for agent in summary::of_job(&app, &queued.job).await? {
+        for agent in summary::summarize_job(&app, &queued.job).await? {
             rows.push(row(&app, mode, &agent).await?);
         }
     }

@@ -2,8 +2,8 @@
 
 mod ablate;
 
-use super::args::parse_amount;
-use super::failure::of_view;
+use super::args::{parse_amount, whole};
+use super::failure::view_error;
 use super::output::{json, note, say, table, text_of, two_decimals, width, wrap};
 use super::record_access::{self, RecordAccess};
 use super::{Common, Outcome, run};
@@ -60,7 +60,7 @@ struct ListArgs {
     #[arg(long, value_name = "JOB")]
     job: Option<String>,
     /// Max items, 1 to 200 [default: 50]
-    #[arg(long, value_name = "COUNT", value_parser = clap::value_parser!(u32).range(1..=200))]
+    #[arg(long, value_name = "COUNT", value_parser = whole(1_u32..=200))]
     limit: Option<u32>,
     /// Continue after a cursor from an earlier page
     #[arg(long)]
@@ -153,7 +153,7 @@ pub(super) async fn memory(common: &Common, config: Config, args: MemoryArgs) ->
 
 async fn rounds(common: &Common, config: Config, args: ListArgs) -> Outcome {
     let app = record_access::open_read_only(common, config).await?;
-    let response = view::memory_rounds(&app, args.query(&app).await?).await.map_err(of_view)?;
+    let response = view::memory_rounds(&app, args.query(&app).await?).await.map_err(view_error)?;
     if common.json {
         json(&response)?;
         return Ok(ExitCode::SUCCESS);
@@ -171,7 +171,7 @@ async fn rounds(common: &Common, config: Config, args: ListArgs) -> Outcome {
 
 async fn open(common: &Common, config: Config, args: ListArgs) -> Outcome {
     let app = record_access::open_read_only(common, config).await?;
-    let response = view::memory_open(&app, args.query(&app).await?).await.map_err(of_view)?;
+    let response = view::memory_open(&app, args.query(&app).await?).await.map_err(view_error)?;
     if common.json {
         json(&response)?;
         return Ok(ExitCode::SUCCESS);
@@ -214,7 +214,7 @@ async fn trades(
         from: args.from,
         to: args.to,
     };
-    let response = view::memory_trades(&app, query).await.map_err(of_view)?;
+    let response = view::memory_trades(&app, query).await.map_err(view_error)?;
     if common.json {
         json(&response)?;
         return Ok(ExitCode::SUCCESS);
@@ -262,7 +262,7 @@ async fn compact(common: &Common, config: Config, args: CompactArgs) -> Outcome 
     let query = MemoryQuery { model: args.agent, job_id: args.job, ..MemoryQuery::default() };
     match record_access::open_existing(common, config).await? {
         RecordAccess::Local(app) => {
-            let response = view::memory_compact(&app, query, args.period).await.map_err(of_view)?;
+            let response = view::memory_compact(&app, query, args.period).await.map_err(view_error)?;
             if common.json { json(&response)? } else { print_archives(&response)? }
         }
         RecordAccess::Remote(server) => {
@@ -300,7 +300,7 @@ fn install(common: &Common, config: &Config, args: &InstallArgs) -> Outcome {
 async fn reembed(common: &Common, config: Config, args: ReembedArgs) -> Outcome {
     let query = MemoryQuery { model: args.agent, job_id: args.job, ..MemoryQuery::default() };
     let response: ReembedResponse = match record_access::open_existing(common, config).await? {
-        RecordAccess::Local(app) => view::memory_reembed(&app, query).await.map_err(of_view)?,
+        RecordAccess::Local(app) => view::memory_reembed(&app, query).await.map_err(view_error)?,
         RecordAccess::Remote(server) => {
             let body = ReembedBody { model: query.model, job_id: query.job_id };
             server.post(&["memory", "reembed"], &body).await?

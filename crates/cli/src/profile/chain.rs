@@ -1,6 +1,7 @@
 //! `papertape profile chain`
 
-use super::super::failure::{FAILED, STOPPED, no_job, of_trigger, of_view, usage};
+use super::super::args::whole;
+use super::super::failure::{FAILED, STOPPED, no_job, trigger_error, usage, view_error};
 use super::super::output::{json, note, say};
 use super::super::record_access::RecordAccess;
 use super::super::run::style;
@@ -40,10 +41,10 @@ pub(super) struct ChainArgs {
     #[arg(long, value_name = "NAME", default_value = "momentum")]
     model: String,
     /// Timeout of one attempt at a call
-    #[arg(long, value_name = "SECS", default_value_t = 45, value_parser = clap::value_parser!(u64).range(1..))]
+    #[arg(long, value_name = "SECS", default_value_t = 45, value_parser = whole(1_u64..))]
     timeout: u64,
     /// Max retries of a failed call
-    #[arg(long, value_name = "COUNT", default_value_t = 0, value_parser = clap::value_parser!(u32).range(..100))]
+    #[arg(long, value_name = "COUNT", default_value_t = 0, value_parser = whole(0_u32..=99))]
     max_retries: u32,
     /// Style of the analyses: standard, compact or detailed
     #[arg(long, value_name = "STYLE", default_value = "standard", value_parser = style)]
@@ -52,7 +53,7 @@ pub(super) struct ChainArgs {
     #[arg(long, value_name = "NAMES", value_delimiter = ',', value_parser = str::parse::<Analyst>)]
     selected_analysts: Vec<Analyst>,
     /// Timeout of the whole run
-    #[arg(long, value_name = "SECS", default_value_t = 120, value_parser = clap::value_parser!(u64).range(1..))]
+    #[arg(long, value_name = "SECS", default_value_t = 120, value_parser = whole(1_u64..))]
     overall_timeout: u64,
     /// Directory for the trace
     #[arg(long, value_name = "DIR", default_value = super::DUMP_DIR)]
@@ -85,7 +86,7 @@ pub(super) async fn chain(common: &Common, config: Config, args: ChainArgs) -> O
         traces.push(trace);
         Ok(())
     });
-    read.await.map_err(of_view)?;
+    read.await.map_err(view_error)?;
     let row = app.store.get_job(&queued.job).await?.ok_or_else(|| no_job(queued.job.as_str()))?;
     let mut trace = traces.pop().with_context(|| {
         let reason = row.error.as_deref().unwrap_or("the run was stopped before it started");
@@ -111,14 +112,14 @@ pub(super) async fn chain(common: &Common, config: Config, args: ChainArgs) -> O
     })
 }
 
-/// As [`of_trigger`], with this command's options.
+/// As [`trigger_error`], with this command's options.
 fn describe(error: TriggerError) -> anyhow::Error {
     match error {
         TriggerError::Bad { field: "symbols", message } => usage(format!("--ticker: {message}")),
         TriggerError::Bad { field: "start_date" | "end_date", message } => {
             usage(format!("--date: {message}"))
         }
-        error => of_trigger(error),
+        error => trigger_error(error),
     }
 }
 

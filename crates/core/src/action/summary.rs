@@ -49,8 +49,8 @@ pub fn summarize<'a>(
             row.details.as_ref().map(|details| details[ACTION_KEY].clone()).filter(|key| !key.is_null());
         let same = |(other_key, other): &&mut (Option<Value>, &ActionDraft)| {
             let is_open = matches!(other.status, ActionStatus::Queued | ActionStatus::Running);
-            let is_it = other.kind == row.kind && other.name == row.name && *other_key == key;
-            is_it && (key.is_some() || is_open)
+            let is_same_action = other.kind == row.kind && other.name == row.name && *other_key == key;
+            is_same_action && (key.is_some() || is_open)
         };
         match actions.iter_mut().find(same) {
             Some((_, state)) => *state = row,
@@ -86,8 +86,8 @@ fn summary(row: &ActionDraft, order: usize, language: Language) -> ActionSummary
 
 /// The IDs in an action's result.
 fn refs(row: &ActionDraft) -> Vec<ActionRef> {
-    let nothing = Value::Null;
-    let result = row.details.as_ref().map_or(&nothing, |details| &details["result"]);
+    let null = Value::Null;
+    let result = row.details.as_ref().map_or(&null, |details| &details["result"]);
     let job = result["job_id"].as_str().map(|id| ActionRef { what: "job", id: id.to_owned() });
     let plan = result["plan_id"].as_i64().or_else(|| result["plan"]["plan_id"].as_i64());
     // A deleted plan cannot be opened, so it gets no link.

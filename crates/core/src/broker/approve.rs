@@ -91,7 +91,7 @@ pub fn approve(
     order: Order,
 ) -> Result<Approved<Order>, Rejection> {
     match check(account, profile, quote, &order) {
-        Ok(reference) => Ok(proof(account, quote, reference, order)),
+        Ok(reference) => Ok(approved(account, quote, reference, order)),
         Err(reason) => Err(reason.of(order)),
     }
 }
@@ -107,7 +107,7 @@ pub fn approve_stops(
     change: StopChange,
 ) -> Result<Approved<StopChange>, Rejection> {
     match check_change(account, quote, &change) {
-        Ok(reference) => Ok(proof(account, quote, reference, change)),
+        Ok(reference) => Ok(approved(account, quote, reference, change)),
         Err(reason) => Err(reason.of(change)),
     }
 }
@@ -127,7 +127,7 @@ pub fn check_stop_and_leverage(
     let leverage = leverage_of(&order, position);
     let in_universe = check_universe(quote, &order.symbol, order.side.opens());
     let checked = in_universe.and_then(|()| price_of(quote, order.symbol.as_str())).and_then(|reference| {
-        let venue = Venue::of_order(profile, &order.symbol, quote.day).within(quote.conditions.band);
+        let venue = Venue::for_order(profile, &order.symbol, quote.day).with_band(quote.conditions.band);
         let terms =
             FillTerms::at(venue, order.side, order.quantity, reference).map_err(RejectReason::too_large)?;
         check_leverage(profile, &order, position, leverage)?;
@@ -139,7 +139,7 @@ pub fn check_stop_and_leverage(
     }
 }
 
-fn proof<T>(account: &Account, quote: &Quote, reference: Price, item: T) -> Approved<T> {
+fn approved<T>(account: &Account, quote: &Quote, reference: Price, item: T) -> Approved<T> {
     Approved {
         item,
         day: quote.day,
@@ -171,7 +171,7 @@ fn check(
         let message = format!("An amount must be above zero; {quantity} is not.");
         return Err(RejectReason::new(RejectCode::InvalidAmount, message, [("asked", quantity.0)]));
     }
-    let venue = Venue::of_order(profile, &order.symbol, quote.day).within(quote.conditions.band);
+    let venue = Venue::for_order(profile, &order.symbol, quote.day).with_band(quote.conditions.band);
     let terms = FillTerms::at(venue, order.side, quantity, reference).map_err(RejectReason::too_large)?;
     check_side(profile, order, position)?;
     check_band(&quote.conditions, order, reference)?;

@@ -404,7 +404,7 @@ impl Books {
         (cause, quantity, reference): (FillCause, Quantity, Price),
     ) -> Result<(), LedgerError> {
         let side = position.closing_side();
-        let venue = Venue::forced(&self.profile, symbol, day).within(self.conditions_of(symbol).band);
+        let venue = Venue::forced(&self.profile, symbol, day).with_band(self.conditions_of(symbol).band);
         let terms = match cause {
             FillCause::Target => FillTerms::closing_at_limit(venue, position, quantity, reference)?,
             _ => FillTerms::closing(venue, position, quantity, reference)?,

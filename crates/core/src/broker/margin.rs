@@ -40,7 +40,7 @@ pub fn initial_margin_requirement(
     reference: Price,
     leverage: Decimal,
 ) -> Result<OpeningNeeds, LedgerError> {
-    needed(&FillTerms::at(Venue::of_order(profile, symbol, day), side, quantity, reference)?, leverage)
+    needed(&FillTerms::at(Venue::for_order(profile, symbol, day), side, quantity, reference)?, leverage)
 }
 
 pub(super) fn needed(terms: &FillTerms, leverage: Decimal) -> Result<OpeningNeeds, LedgerError> {

@@ -146,11 +146,11 @@ fn split_pending(
 ) -> Result<(), LedgerError> {
     let held = books.account.position(symbol).map(|position| position.quantity.abs());
     let profile = &books.profile;
-    let mut kept = Vec::with_capacity(books.pending.len());
+    let mut remaining = Vec::with_capacity(books.pending.len());
     for mut pending in std::mem::take(&mut books.pending) {
         let order = &mut pending.order;
         if order.symbol != *symbol {
-            kept.push(pending);
+            remaining.push(pending);
             continue;
         }
         let old = order.quantity;
@@ -167,7 +167,7 @@ fn split_pending(
         }
         order.quantity = Quantity(converted.normalize());
         if order.quantity.is_positive() {
-            kept.push(pending);
+            remaining.push(pending);
         } else {
             let message = format!("A split of {ratio} for 1 left nothing to trade of the order's {old}.");
             let numbers = [("asked", old.0), ("ratio", ratio)];
@@ -175,7 +175,7 @@ fn split_pending(
             rejections.push(reason.of(pending.order));
         }
     }
-    books.pending = kept;
+    books.pending = remaining;
     Ok(())
 }
 
@@ -269,7 +269,7 @@ fn needed(
 ) -> Result<Option<Quantity>, LedgerError> {
     let held = position.quantity.abs();
     let profile = &books.profile;
-    let venue = Venue::forced(profile, symbol, day).within(books.conditions_of(symbol).band);
+    let venue = Venue::forced(profile, symbol, day).with_band(books.conditions_of(symbol).band);
     let terms = FillTerms::closing(venue, position, held, open)?;
     let free = checked::minus(margin_released(position, held, terms.price)?, terms.fee)?;
     if !free.is_positive() {

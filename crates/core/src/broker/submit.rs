@@ -141,7 +141,7 @@ fn fill(books: &mut Books, approved: Approved<Order>) -> Result<LedgerEntry, Led
     let order = approved.into_inner();
     let position = books.account.position(&order.symbol);
     let opens = order.side.opens();
-    let venue = Venue::of_order(&books.profile, &order.symbol, day).within(band);
+    let venue = Venue::for_order(&books.profile, &order.symbol, day).with_band(band);
     let terms = match position.filter(|_| !opens) {
         Some(position) => FillTerms::closing(venue, position, order.quantity, reference)?,
         None => FillTerms::at(venue, order.side, order.quantity, reference)?,

@@ -21,7 +21,7 @@ pub(super) struct Venue<'a> {
 
 impl<'a> Venue<'a> {
     /// The venue of an order, which fills by the profile's fill model.
-    pub(super) fn of_order(profile: &'a MarketProfile, symbol: &'a Symbol, day: Date) -> Self {
+    pub(super) fn for_order(profile: &'a MarketProfile, symbol: &'a Symbol, day: Date) -> Self {
         Self { profile, symbol, day, timing: profile.fill_model.into(), band: None }
     }
 
@@ -31,7 +31,7 @@ impl<'a> Venue<'a> {
     }
 
     /// The same venue with the day's price limits.
-    pub(super) fn within(self, band: Option<PriceBand>) -> Self {
+    pub(super) fn with_band(self, band: Option<PriceBand>) -> Self {
         Self { band, ..self }
     }
 }
@@ -69,7 +69,7 @@ impl FillTerms {
         reference: Price,
     ) -> Result<Self, LedgerError> {
         let terms = Self::at(venue, position.closing_side(), quantity, reference)?;
-        terms.within_margin(venue, position, quantity, reference)
+        terms.limited_to_margin(venue, position, quantity, reference)
     }
 
     /// The terms of closing a part of a position at a limit, without slippage.
@@ -80,12 +80,12 @@ impl FillTerms {
         limit: Price,
     ) -> Result<Self, LedgerError> {
         let terms = Self::exactly(venue, position.closing_side(), quantity, limit, Money::ZERO)?;
-        terms.within_margin(venue, position, quantity, limit)
+        terms.limited_to_margin(venue, position, quantity, limit)
     }
 
     /// With isolated margin, a position is closed at the price at which its margin is lost, or better, and
     /// the fee is at most what is then left of the margin.
-    fn within_margin(
+    fn limited_to_margin(
         self,
         venue: Venue<'_>,
         position: &Position,

@@ -34,7 +34,7 @@ pub(super) fn hash(parts: &DatasetParts) -> ContentHash {
     parts.fundamentals.values().for_each(|list| form.published(list));
     form.count(parts.macros.len());
     parts.macros.values().for_each(|list| form.published(list));
-    form.within_days(parts);
+    form.intraday_bars(parts);
     form.memberships(parts);
     ContentHash::from_bytes(*form.0.finalize().as_bytes())
 }
@@ -80,7 +80,7 @@ impl CanonicalDataset {
 
     /// Intraday bars come last, and are omitted when empty: the form of a dataset with only daily bars is
     /// unchanged.
-    fn within_days(&mut self, parts: &DatasetParts) {
+    fn intraday_bars(&mut self, parts: &DatasetParts) {
         let with = || parts.series.iter().filter(|(_, series)| !series.within.is_empty());
         if with().next().is_none() {
             return;

@@ -23,7 +23,7 @@ pub(super) struct Column {
 }
 
 impl Column {
-    pub(super) fn of_cells(mut scale: u32, mut cells: Vec<u64>) -> Self {
+    pub(super) fn from_cells(mut scale: u32, mut cells: Vec<u64>) -> Self {
         if cells.is_empty() {
             scale = 0;
         }
@@ -139,7 +139,7 @@ impl ColumnBuilder {
     /// together with the others.
     pub(super) fn pack(&self, order: &[u32], count: usize) -> Option<Column> {
         let cells = order[..count].iter().map(|row| self.cell(*row as usize)).collect();
-        (!self.overflowed).then(|| Column::of_cells(self.scale, cells))
+        (!self.overflowed).then(|| Column::from_cells(self.scale, cells))
     }
 }
 
@@ -187,7 +187,7 @@ impl ColumnSlice<'_> {
     }
 
     fn to_column(self) -> Column {
-        Column::of_cells(self.scale, (0..self.len()).map(|at| self.cell(at)).collect())
+        Column::from_cells(self.scale, (0..self.len()).map(|at| self.cell(at)).collect())
     }
 }
 

@@ -17,7 +17,7 @@ impl Interval {
 
     /// The interval of this many minutes; `None` if that is not a valid length.
     #[must_use]
-    pub fn of_minutes(minutes: u16) -> Option<Self> {
+    pub fn from_minutes(minutes: u16) -> Option<Self> {
         Self::MINUTES.contains(&minutes).then_some(Self(minutes))
     }
 
@@ -57,7 +57,7 @@ impl FromStr for Interval {
             "h" => number.checked_mul(60),
             _ => None,
         };
-        minutes.and_then(Self::of_minutes).ok_or_else(unknown)
+        minutes.and_then(Self::from_minutes).ok_or_else(unknown)
     }
 }
 

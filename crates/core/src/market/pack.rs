@@ -72,28 +72,28 @@ impl Dataset {
         }
         let mut hash = [0; 32];
         from.read_exact(&mut hash)?;
-        let zone_name: String = un_json(from)?;
+        let zone_name: String = unpack_json(from)?;
         let zone = zone_named(&zone_name).map_err(|error| UnpackError::Form(error.to_string()))?;
-        let days = un_json(from)?;
+        let days = unpack_json(from)?;
         let mut series = BTreeMap::new();
-        for _ in 0..un_number(from)? {
-            let instrument: Instrument = un_json(from)?;
-            let actions = un_json(from)?;
-            let bars = un_bars(from)?;
+        for _ in 0..unpack_number(from)? {
+            let instrument: Instrument = unpack_json(from)?;
+            let actions = unpack_json(from)?;
+            let bars = unpack_bars(from)?;
             let mut within = BTreeMap::new();
-            for _ in 0..un_number(from)? {
-                let minutes = un_number(from)?;
-                let interval = u16::try_from(minutes).ok().and_then(Interval::of_minutes);
+            for _ in 0..unpack_number(from)? {
+                let minutes = unpack_number(from)?;
+                let interval = u16::try_from(minutes).ok().and_then(Interval::from_minutes);
                 let interval =
                     interval.ok_or_else(|| UnpackError::Form(format!("bars of {minutes} minutes")))?;
-                within.insert(interval, un_bars(from)?);
+                within.insert(interval, unpack_bars(from)?);
             }
             series.insert(instrument.symbol.clone(), Series { instrument, bars, within, actions });
         }
-        let news = un_json(from)?;
-        let fundamentals: Vec<Vec<Published<Fundamental>>> = un_json(from)?;
-        let macros: Vec<Vec<Published<MacroPoint>>> = un_json(from)?;
-        let memberships = if from.fill_buf()?.is_empty() { Vec::new() } else { un_json(from)? };
+        let news = unpack_json(from)?;
+        let fundamentals: Vec<Vec<Published<Fundamental>>> = unpack_json(from)?;
+        let macros: Vec<Vec<Published<MacroPoint>>> = unpack_json(from)?;
+        let memberships = if from.fill_buf()?.is_empty() { Vec::new() } else { unpack_json(from)? };
         let parts = DatasetParts {
             zone_name,
             zone,
@@ -128,7 +128,7 @@ fn number(to: &mut dyn Write, mut value: u64) -> io::Result<()> {
     }
 }
 
-fn un_number(from: &mut dyn BufRead) -> Result<u64, UnpackError> {
+fn unpack_number(from: &mut dyn BufRead) -> Result<u64, UnpackError> {
     let (mut value, mut shift) = (0_u64, 0_u32);
     loop {
         let mut byte = [0];
@@ -150,14 +150,14 @@ fn json<T: Serialize>(to: &mut dyn Write, value: &T) -> io::Result<()> {
     to.write_all(&bytes)
 }
 
-fn un_json<T: DeserializeOwned>(from: &mut dyn BufRead) -> Result<T, UnpackError> {
-    let bytes = un_block(from)?;
+fn unpack_json<T: DeserializeOwned>(from: &mut dyn BufRead) -> Result<T, UnpackError> {
+    let bytes = unpack_block(from)?;
     serde_json::from_slice(&bytes).map_err(|error| UnpackError::Form(error.to_string()))
 }
 
 /// A length-prefixed block. A wrong length ends at the end of the bytes and cannot exhaust memory.
-fn un_block(from: &mut dyn BufRead) -> Result<Vec<u8>, UnpackError> {
-    let length = un_number(from)?;
+fn unpack_block(from: &mut dyn BufRead) -> Result<Vec<u8>, UnpackError> {
+    let length = unpack_number(from)?;
     let mut bytes = Vec::new();
     from.take(length).read_to_end(&mut bytes)?;
     if bytes.len() as u64 != length {
@@ -179,8 +179,8 @@ fn differences(to: &mut dyn Write, values: impl Iterator<Item = u64>) -> io::Res
     to.write_all(&block)
 }
 
-fn un_differences(from: &mut dyn BufRead, count: u64) -> Result<Vec<u64>, UnpackError> {
-    let block = un_block(from)?;
+fn unpack_differences(from: &mut dyn BufRead, count: u64) -> Result<Vec<u64>, UnpackError> {
+    let block = unpack_block(from)?;
     let mut rest = block.as_slice();
     // Each takes at least a byte, so a wrong count is detected before memory is allocated.
     if count > rest.len() as u64 {
@@ -229,18 +229,18 @@ fn column(to: &mut dyn Write, column: ColumnSlice<'_>) -> io::Result<()> {
     differences(to, (0..column.len()).map(|row| column.cell(row)))
 }
 
-fn un_bars(from: &mut dyn BufRead) -> Result<Bars, UnpackError> {
-    let (opened, closed) = (un_number(from)?, un_number(from)?);
+fn unpack_bars(from: &mut dyn BufRead) -> Result<Bars, UnpackError> {
+    let (opened, closed) = (unpack_number(from)?, unpack_number(from)?);
     if closed > opened || opened - closed > 1 {
         return Err(UnpackError::Form("columns of different lengths".to_owned()));
     }
-    let keys = un_differences(from, opened)?;
+    let keys = unpack_differences(from, opened)?;
     let mut column = |count| -> Result<Column, UnpackError> {
-        let scale = u32::try_from(un_number(from)?).unwrap_or(u32::MAX);
+        let scale = u32::try_from(unpack_number(from)?).unwrap_or(u32::MAX);
         if scale > 28 {
             return Err(UnpackError::Form("a column of more than 28 decimals".to_owned()));
         }
-        Ok(Column::of_cells(scale, un_differences(from, count)?))
+        Ok(Column::from_cells(scale, unpack_differences(from, count)?))
     };
     Ok(Bars {
         opens_at: Keys::pack(keys.into_iter().map(u64::cast_signed).collect()),

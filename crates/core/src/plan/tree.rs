@@ -54,7 +54,7 @@ impl Tree {
     /// skipped; partial when some are completed; failed when none is completed and one failed; otherwise
     /// queued.
     #[must_use]
-    pub fn standing(&self) -> JobStatus {
+    pub fn derived_status(&self) -> JobStatus {
         let is = |status| self.tasks.values().any(|task| task.status == status);
         let is_open = is(TaskStatus::Failed) || is(TaskStatus::Queued) || is(TaskStatus::Running);
         match (is_open, is(TaskStatus::Completed)) {
@@ -202,10 +202,10 @@ impl Tree {
 
     fn delete(&mut self, id: TaskId) -> Result<TaskId, PlanError> {
         let parent = self.tasks.get(&id).ok_or(PlanError::NoTask(id))?.parent_id;
-        let gone = self.subtree(id);
-        self.tasks.retain(|id, _| !gone.contains(id));
+        let deleted = self.subtree(id);
+        self.tasks.retain(|id, _| !deleted.contains(id));
         for task in self.tasks.values_mut() {
-            task.dependencies.retain(|dependency| !gone.contains(dependency));
+            task.dependencies.retain(|dependency| !deleted.contains(dependency));
         }
         self.number(parent, None);
         Ok(id)
@@ -275,14 +275,14 @@ impl Tree {
     }
 
     /// Dependencies, deduplicated and sorted by ID.
-    fn dependencies(&self, wanted: &[TaskId], of: TaskId) -> Result<Vec<TaskId>, PlanError> {
-        let wanted: BTreeSet<TaskId> = wanted.iter().copied().collect();
-        for dependency in &wanted {
+    fn dependencies(&self, requested: &[TaskId], of: TaskId) -> Result<Vec<TaskId>, PlanError> {
+        let requested: BTreeSet<TaskId> = requested.iter().copied().collect();
+        for dependency in &requested {
             if *dependency != of && !self.tasks.contains_key(dependency) {
                 return Err(PlanError::NoDependency(*dependency));
             }
         }
-        Ok(wanted.into_iter().collect())
+        Ok(requested.into_iter().collect())
     }
 
     /// Checks that every task can start and end. A task starts when its parent has started and all its

@@ -93,8 +93,8 @@ impl Templates {
             let values = sample(file);
             let known: BTreeSet<&str> =
                 values.as_object().into_iter().flatten().map(|(key, _)| key.as_str()).collect();
-            let wanted: BTreeSet<String> = template.undeclared_variables(false).into_iter().collect();
-            let unknown = wanted
+            let used: BTreeSet<String> = template.undeclared_variables(false).into_iter().collect();
+            let unknown = used
                 .iter()
                 .find(|name| !known.contains(name.as_str()) && !FUNCTIONS.contains(&name.as_str()));
             if let Some(unknown) = unknown {
@@ -156,7 +156,7 @@ fn line_of(source: &str, variable: &str) -> Option<usize> {
 fn emptied(values: &Value) -> Value {
     match values {
         Value::Object(values) => {
-            Value::Object(values.iter().map(|(key, value)| (key.clone(), nothing(value))).collect())
+            Value::Object(values.iter().map(|(key, value)| (key.clone(), empty_of_kind(value))).collect())
         }
         other => other.clone(),
     }
@@ -174,7 +174,7 @@ fn denied(value: &Value) -> Value {
     }
 }
 
-fn nothing(value: &Value) -> Value {
+fn empty_of_kind(value: &Value) -> Value {
     match value {
         Value::Null | Value::Object(_) => Value::Null,
         Value::Bool(_) => Value::Bool(false),

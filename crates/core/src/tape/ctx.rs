@@ -50,7 +50,7 @@ pub struct LocalStep {
     /// How it ended.
     pub outcome_kind: OutcomeKind,
     /// Its message in the conversation.
-    pub said: Option<TranscriptMessage>,
+    pub message: Option<TranscriptMessage>,
     /// The rows derived from it.
     pub implied: Vec<DerivedRow>,
 }
@@ -212,9 +212,9 @@ impl Ctx {
         let mut texts: Vec<StoredText> = request.texts;
         texts.extend(outcome_doc.texts);
         let mut implied = entry.implied;
-        if let Some(said) = entry.said {
-            let content = text(self.session.redactor().redact_text(&said.content).value);
-            implied.insert(0, message_row(said.role, content.hash, said.tool.as_ref()));
+        if let Some(message) = entry.message {
+            let content = text(self.session.redactor().redact_text(&message.content).value);
+            implied.insert(0, message_row(message.role, content.hash, message.tool.as_ref()));
             texts.push(content);
         }
         let mut writes = self.session.new_texts(texts.into_iter());
@@ -229,7 +229,7 @@ impl Ctx {
             reused_from: None,
             implied,
         }));
-        self.session.ride(writes);
+        self.session.defer_writes(writes);
         Ok(outcome)
     }
 
@@ -250,31 +250,31 @@ impl Ctx {
         content: &str,
         implied: Vec<DerivedRow>,
     ) -> Result<String, SessionStop> {
-        let said = TranscriptMessage { role: Role::User, content: content.to_owned(), tool: None };
+        let message = TranscriptMessage { role: Role::User, content: content.to_owned(), tool: None };
         let entry = LocalStep {
             kind: "message",
             class: StepClass::Local,
             arguments: json!({ "role": Role::User }),
             outcome: json!(content),
             outcome_kind: OutcomeKind::Ok,
-            said: Some(said),
+            message: Some(message),
             implied,
         };
-        let kept = self.record_local(entry).await?;
-        Ok(kept.as_str().unwrap_or_default().to_owned())
+        let recorded = self.record_local(entry).await?;
+        Ok(recorded.as_str().unwrap_or_default().to_owned())
     }
 
     /// Records the system prompt of this scope's model. Returns it as recorded.
     pub fn set_system_prompt(&mut self, instructions: &str) -> String {
-        let kept = text(self.session.redactor().redact_text(instructions).value);
-        let body = kept.body.clone();
+        let recorded = text(self.session.redactor().redact_text(instructions).value);
+        let body = recorded.body.clone();
         if self.session.tape().is_sealed() {
             return body;
         }
-        let hash = kept.hash;
-        let mut writes = self.session.new_texts(std::iter::once(kept));
+        let hash = recorded.hash;
+        let mut writes = self.session.new_texts(std::iter::once(recorded));
         writes.push(Write::Instructions { node: self.scope.clone(), hash });
-        self.session.ride(writes);
+        self.session.defer_writes(writes);
         body
     }
 

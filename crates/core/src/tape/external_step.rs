@@ -35,7 +35,7 @@ impl SessionRun {
             Lookup::Inherited { kind, outcome, origin } => {
                 let result: Result<E::Reply, CallFailure> = read_outcome(&path, kind, Some(outcome))?;
                 let end = asked.end(session, &result, kind, None, Some(origin), E::content);
-                session.ride(end);
+                session.defer_writes(end);
                 return Ok(result);
             }
             Lookup::Open { attempts, has_ended, .. } if !asked.repeatable => {
@@ -51,7 +51,7 @@ impl SessionRun {
             }
             found @ (Lookup::Open { .. } | Lookup::Absent) if held.is_some() => {
                 // Nothing is sent, so intent and outcome go into one transaction.
-                let failure = held.unwrap_or_else(nothing);
+                let failure = held.unwrap_or_else(blocked_without_reason);
                 let number = match found {
                     Lookup::Open { attempts, has_ended, .. } => attempts + u32::from(has_ended),
                     _ => 1,
@@ -227,7 +227,7 @@ impl Effect for ToolCallEffect<'_> {
 }
 
 /// The failure of a blocked effect that gives no reason.
-fn nothing() -> CallFailure {
+fn blocked_without_reason() -> CallFailure {
     CallFailure { kind: FailureKind::BadRequest, message: "it is not done".to_owned() }
 }
 
@@ -260,7 +260,7 @@ impl ExternalStep {
             Ok(value) => json::to_value(value),
             Err(failure) => json::to_value(failure),
         });
-        let said = match (result, &self.show) {
+        let message = match (result, &self.show) {
             (Ok(value), Some(None)) => Some((Role::Assistant, text(content(value)), None)),
             (Ok(value), Some(Some(tool))) => Some((Role::Tool, text(content(value)), Some(tool))),
             (Err(failure), Some(Some(tool))) => Some((Role::Tool, text(failure.to_string()), Some(tool))),
@@ -270,7 +270,7 @@ impl ExternalStep {
         let mut texts = if reused_from.is_some() { self.texts.clone() } else { Vec::new() };
         texts.extend(outcome.texts);
         let mut implied = Vec::new();
-        if let Some((role, content, tool)) = said {
+        if let Some((role, content, tool)) = message {
             implied.push(message_row(role, content.hash, tool));
             texts.push(content);
         }
@@ -309,8 +309,8 @@ fn redacted<T: serde::Serialize + DeserializeOwned>(
             if let (Some((key, note)), Some(fields)) = (note, value.as_object_mut()) {
                 fields.insert(key.to_owned(), redactor.redact_opaque(note).value);
             }
-            let kept = json::canonical(&value);
-            serde_json::from_str(&kept).map_err(|_| CallFailure {
+            let stored = json::canonical(&value);
+            serde_json::from_str(&stored).map_err(|_| CallFailure {
                 kind: FailureKind::BadAnswer,
                 message: "the answer could not be kept: nothing readable is left of it after redaction"
                     .to_owned(),

@@ -78,8 +78,8 @@ impl SessionRun {
         }
         // After a rejected transaction comes another one, which needs the pending writes and the texts.
         let refusable = batch.iter().any(|write| matches!(write, Write::Plan(_)));
-        let kept = refusable.then(|| (batch[..waiting].to_vec(), texts_of(&batch[waiting..])));
-        match (self.host.commit(batch).await, kept) {
+        let retry_with = refusable.then(|| (batch[..waiting].to_vec(), texts_of(&batch[waiting..])));
+        match (self.host.commit(batch).await, retry_with) {
             (Err(SessionStop::Refused(why)), Some((deferred, texts))) => {
                 let mut written = lock(&self.written);
                 written.retain(|hash| !texts.contains(hash));
@@ -101,7 +101,7 @@ impl SessionRun {
         &self.redactor
     }
 
-    pub(super) fn ride(&self, writes: Vec<Write>) {
+    pub(super) fn defer_writes(&self, writes: Vec<Write>) {
         lock(&self.deferred).extend(writes);
     }
 

@@ -25,7 +25,7 @@ fn day(text: &str) -> Date {
 }
 
 fn minutes(count: u16) -> Interval {
-    Interval::of_minutes(count).expect("an interval")
+    Interval::from_minutes(count).expect("an interval")
 }
 
 fn cents(cents: u32) -> Price {

@@ -52,7 +52,7 @@ async fn program(mut ctx: Ctx) -> Result<(ModelRequest, String), SessionStop> {
     let failure = ctx.model(&request, CALL).await?.expect_err("a failure");
     let shown = TranscriptMessage { role: Role::Tool, content: format!("seen {SECRET}"), tool: None };
     let outcome = json!({ "seen": format!("seen {SECRET}") });
-    let local = LocalStep { said: Some(shown), ..entry(StepClass::Local, json!({ "q": 1 }), outcome) };
+    let local = LocalStep { message: Some(shown), ..entry(StepClass::Local, json!({ "q": 1 }), outcome) };
     let kept = ctx.record_local(local).await?;
     Ok((request, format!("{reply:?} {failure} {kept}")))
 }

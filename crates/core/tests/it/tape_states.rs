@@ -162,7 +162,7 @@ fn a_local_step_is_done_at_once() {
     let stage = Stage::new();
     let (result, _) = stage.run(stage.host(), async |mut ctx: Ctx| {
         let said = TranscriptMessage { role: Role::Tool, content: "{}".to_owned(), tool: None };
-        let entry = LocalStep { outcome_kind: OutcomeKind::Refused, said: Some(said), ..read("q", "a") };
+        let entry = LocalStep { outcome_kind: OutcomeKind::Refused, message: Some(said), ..read("q", "a") };
         ctx.record_local(entry).await
     });
     assert_eq!(result.expect("the outcome"), json!("a"));

@@ -46,7 +46,7 @@ pub(crate) fn tool_reply(text: &str) -> Act<ExternalReply> {
 pub(crate) fn entry(class: StepClass, arguments: Value, outcome: Value) -> LocalStep {
     let kind = if class == StepClass::Order { "order" } else { "read" };
     let outcome_kind = OutcomeKind::Ok;
-    LocalStep { kind, class, arguments, outcome, outcome_kind, said: None, implied: Vec::new() }
+    LocalStep { kind, class, arguments, outcome, outcome_kind, message: None, implied: Vec::new() }
 }
 
 pub(crate) fn read(question: &str, answer: &str) -> LocalStep {

@@ -104,7 +104,7 @@ impl Bert {
 
 impl Layer {
     fn apply(&self, states: Array2<f32>, heads: usize) -> Array2<f32> {
-        let mut attended = self.attended.apply(self.attend(&states, heads).view());
+        let mut attended = self.attended.apply(self.attention(&states, heads).view());
         attended += &states;
         self.attended_norm.apply(&mut attended);
         let mut wide = self.wide.apply(attended.view());
@@ -116,7 +116,7 @@ impl Layer {
     }
 
     /// `softmax(Q K^T / sqrt(d)) V`, one head after the other.
-    fn attend(&self, states: &Array2<f32>, heads: usize) -> Array2<f32> {
+    fn attention(&self, states: &Array2<f32>, heads: usize) -> Array2<f32> {
         let (query, key, value) =
             (self.query.apply(states.view()), self.key.apply(states.view()), self.value.apply(states.view()));
         let width = states.ncols() / heads;
@@ -127,13 +127,13 @@ impl Layer {
             let mut scores = query.slice_axis(Axis(1), columns).dot(&key.slice_axis(Axis(1), columns).t());
             for mut row in scores.rows_mut() {
                 row *= scale;
-                let most = row.fold(f32::NEG_INFINITY, |most, score| most.max(*score));
-                row.mapv_inplace(|score| (score - most).exp());
+                let max = row.fold(f32::NEG_INFINITY, |max, score| max.max(*score));
+                row.mapv_inplace(|score| (score - max).exp());
                 let sum = row.sum();
                 row /= sum;
             }
-            let told = scores.dot(&value.slice_axis(Axis(1), columns));
-            out.slice_axis_mut(Axis(1), columns).assign(&told);
+            let attended = scores.dot(&value.slice_axis(Axis(1), columns));
+            out.slice_axis_mut(Axis(1), columns).assign(&attended);
         }
         out
     }

@@ -33,21 +33,21 @@ static TEXTS: LazyLock<Option<Templates>> = LazyLock::new(|| {
 /// The next turn; `None` where the system prompt names none of the assistant's parts.
 pub(super) fn draft(request: &ModelRequest) -> Option<Draft> {
     let role = ROLE.as_ref()?.captures(request.instructions.as_deref()?)?;
-    let is = |part: &str| role.name(part).is_some();
-    let language = if is("english") { Language::En } else { Language::Zh };
+    let has_part = |part: &str| role.name(part).is_some();
+    let language = if has_part("english") { Language::En } else { Language::Zh };
     let mut messages = request.messages.iter().enumerate().rev();
     let (at, question) = messages.find_map(|(at, message)| match message {
         Message::User { content } => Some((at, QUESTION.as_ref()?.captures(content)?)),
         _ => None,
     })?;
-    let said = |group: &str| question.name(group).map_or("", |text| text.as_str());
-    let agents = said("agents").split(", ").map(|name| ("who", name));
+    let capture = |group: &str| question.name(group).map_or("", |text| text.as_str());
+    let agents = capture("agents").split(", ").map(|name| ("who", name));
     let is_symbol = |word: &&str| word.chars().all(|c| c.is_ascii_uppercase() || ".-".contains(c));
-    let symbols = said("datasets").split([',', ';', ' ']).filter(is_symbol).map(|name| ("symbols", name));
+    let symbols = capture("datasets").split([',', ';', ' ']).filter(is_symbol).map(|name| ("symbols", name));
     let names: Vec<_> = agents.chain(symbols).filter(|(_, name)| !name.is_empty()).collect();
-    let read = |text: &str, earlier: Option<&_>| ParsedMessage::read(text, &names, is("chat"), earlier);
-    if is("planner") {
-        return Some(Draft::text(children(said("words"), |part| read(part, None), language)));
+    let read = |text: &str, earlier: Option<&_>| ParsedMessage::read(text, &names, has_part("chat"), earlier);
+    if has_part("planner") {
+        return Some(Draft::text(children(capture("words"), |part| read(part, None), language)));
     }
     let mut earlier = None;
     for message in &request.messages[..at] {
@@ -57,17 +57,17 @@ pub(super) fn draft(request: &ModelRequest) -> Option<Draft> {
         // A courtesy is answered with help, and changes nothing.
         earlier = if next.has("help") { earlier } else { is_whole.then_some(next) };
     }
-    let results = Results::read(&request.messages[at + 1..], said("before"));
+    let results = Results::read(&request.messages[at + 1..], capture("before"));
     let is_new = results.confirmed.is_empty();
-    let asked = if is_new { read(said("words"), earlier.as_ref()) } else { ParsedMessage::default() };
-    let (mode, done, actions) = match asked.is_whole().then(|| results.step(&asked)) {
+    let parsed = if is_new { read(capture("words"), earlier.as_ref()) } else { ParsedMessage::default() };
+    let (mode, done, actions) = match parsed.is_whole().then(|| results.step(&parsed)) {
         Some(Ok(done)) => ("answer", done, Vec::new()),
         Some(Err(actions)) => ("do", Vec::new(), actions),
         None => ("ask", Vec::new(), Vec::new()),
     };
     let values = json!({
-        "mode": mode, "is_worker": is("worker"), "left": asked.left, "missing": asked.missing(), "done": done,
-        "requests": asked.requests.iter().map(Request::facts).collect::<Value>(),
+        "mode": mode, "is_worker": has_part("worker"), "left": parsed.left, "missing": parsed.missing(), "done": done,
+        "requests": parsed.requests.iter().map(Request::facts).collect::<Value>(),
     });
     let end =
         if actions.is_empty() { format!("\n{}", label(language, &request.model)) } else { String::new() };

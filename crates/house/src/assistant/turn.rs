@@ -35,9 +35,9 @@ impl Results {
         let all: Vec<Value> = after.iter().flat_map(results).collect();
         let ids = of(TASK).flat_map(|(_, text)| text.split(|c: char| !c.is_ascii_hexdigit() && c != '-'));
         let ids: BTreeSet<&str> = ids.filter(|id| id.split('-').map(str::len).eq([8, 4, 4, 4, 12])).collect();
-        let told = ids.into_iter().map(Value::from).collect();
+        let job_ids = ids.into_iter().map(Value::from).collect();
         let made = all.iter().filter(|it| it["name"] == RUN).map(|it| it["data"]["job_id"].clone()).collect();
-        let jobs = [made, told, vec!["latest".into()]].into_iter().find(|jobs: &Vec<_>| !jobs.is_empty());
+        let jobs = [made, job_ids, vec!["latest".into()]].into_iter().find(|jobs: &Vec<_>| !jobs.is_empty());
         let (confirmed, jobs) = (confirmed.flatten().collect(), jobs.unwrap_or_default());
         Self { confirmed, rest: all.into_iter(), jobs }
     }

@@ -5,7 +5,7 @@ use super::RoleRequest;
 use super::figures::Figures;
 use super::materials::tool_answer;
 use super::text;
-use super::view::{is_blind, view};
+use super::view::{has_no_data, view};
 use crate::language::Language;
 use crate::{Draft, indicators, number, phrases};
 use papertape_core::message::{Message, ToolChoice};
@@ -26,7 +26,7 @@ struct Answer {
 /// The calls so far, with their results.
 fn answers(asked: &RoleRequest<'_>) -> Vec<Answer> {
     let messages = &asked.request.messages;
-    let told = |id: &str| {
+    let result_of = |id: &str| {
         messages.iter().find_map(|message| match message {
             Message::Tool { call_id, content, .. } if call_id == id => Some(tool_answer(content)),
             _ => None,
@@ -40,7 +40,7 @@ fn answers(asked: &RoleRequest<'_>) -> Vec<Answer> {
         .map(|call| Answer {
             tool: call.name.clone(),
             arguments: call.arguments.clone(),
-            value: told(&call.id).unwrap_or_default(),
+            value: result_of(&call.id).unwrap_or_default(),
         })
         .collect()
 }
@@ -71,8 +71,8 @@ fn found<'a>(made: &'a [Answer], tool: &str) -> Option<&'a Value> {
 fn missing(asked: &RoleRequest<'_>, made: &[Answer]) -> Vec<String> {
     let mut tools: Vec<&str> = Vec::new();
     for answer in made {
-        let gone = answer.value.is_null() || answer.value["error"].is_string();
-        if gone && !tools.contains(&answer.tool.as_str()) {
+        let is_missing = answer.value.is_null() || answer.value["error"].is_string();
+        if is_missing && !tools.contains(&answer.tool.as_str()) {
             tools.push(&answer.tool);
         }
     }
@@ -104,7 +104,7 @@ pub(super) fn market(asked: &RoleRequest<'_>) -> Draft {
     let made = answers(asked);
     let snapshot = asked.request.tools.iter().any(|tool| tool.name == "get_snapshot");
     let names = json!(["sma_20", "sma_50", "rsi_14", "atr_14"]);
-    let wanted = if snapshot {
+    let sources = if snapshot {
         vec![("get_snapshot", about(asked))]
     } else {
         vec![
@@ -112,7 +112,7 @@ pub(super) fn market(asked: &RoleRequest<'_>) -> Draft {
             ("get_indicators", json!({ "symbol": asked.task.symbol(), "indicators": names })),
         ]
     };
-    let calls = open_calls(asked, &made, wanted);
+    let calls = open_calls(asked, &made, sources);
     if !calls.is_empty() {
         return request_data(asked, calls);
     }
@@ -129,7 +129,7 @@ pub(super) fn market(asked: &RoleRequest<'_>) -> Draft {
     let (_, opinion) = view(asked.strategy, figures, asked.task.symbol());
     let reading = phrases::reason(asked.language, &opinion);
     let mut lines = vec![asked.say(format!("Reading: {reading}."), format!("解读：{reading}。"))];
-    if is_blind(&opinion) {
+    if has_no_data(&opinion) {
         lines.push(asked.say("That is too little for a view.", "不足以形成看法。"));
     }
     if let Some(share) = text::daily_move(figures) {
@@ -183,8 +183,8 @@ pub(super) fn sentiment(asked: &RoleRequest<'_>) -> Draft {
 
 pub(super) fn news(asked: &RoleRequest<'_>) -> Draft {
     let made = answers(asked);
-    let wanted = vec![("get_news", about(asked)), ("get_news", json!({})), ("get_macro", json!({}))];
-    let calls = open_calls(asked, &made, wanted);
+    let sources = vec![("get_news", about(asked)), ("get_news", json!({})), ("get_macro", json!({}))];
+    let calls = open_calls(asked, &made, sources);
     if !calls.is_empty() {
         return request_data(asked, calls);
     }
@@ -234,9 +234,9 @@ fn day_of(instant: &Value) -> Option<&str> {
 
 pub(super) fn fundamentals(asked: &RoleRequest<'_>) -> Draft {
     let made = answers(asked);
-    let wanted =
+    let sources =
         vec![("get_profile", about(asked)), ("get_statements", about(asked)), ("get_price", about(asked))];
-    let calls = open_calls(asked, &made, wanted);
+    let calls = open_calls(asked, &made, sources);
     if !calls.is_empty() {
         return request_data(asked, calls);
     }

@@ -34,7 +34,7 @@ fn argue(asked: &RoleRequest<'_>, bull: bool) -> Draft {
         );
         return Draft::text(format!("{text}\n{}", text::label(asked)));
     }
-    let (rising, falling) = (text::for_it(asked, figures), text::against_it(asked, figures));
+    let (rising, falling) = (text::points_for(asked, figures), text::points_against(asked, figures));
     let (own, theirs) = if bull { (rising, falling) } else { (falling, rising) };
     let other = if bull { lines::BEAR_RESEARCHER } else { lines::BULL_RESEARCHER };
     let other = format!("{other} {}", lines::ARGUMENT);

@@ -3,7 +3,7 @@
 //! requested format: JSON if there is a schema, otherwise labeled text.
 
 use super::figures::Figures;
-use super::view::{Rating, is_blind, view};
+use super::view::{Rating, has_no_data, view};
 use super::{RoleRequest, risk, text};
 use crate::language::Language;
 use crate::strategy::Strategy;
@@ -30,12 +30,12 @@ pub(super) fn plan(asked: &RoleRequest<'_>) -> Draft {
     figures.price = asked.task.price().or(figures.price);
     let (rating, opinion) = view(asked.strategy, figures, asked.task.symbol());
     let reason = phrases::reason(asked.language, &opinion);
-    let (up, down) = (text::for_it(asked, figures).len(), text::against_it(asked, figures).len());
+    let (up, down) = (text::points_for(asked, figures).len(), text::points_against(asked, figures).len());
     let mut rationale = asked.say(
         format!("By my rules {reason}. Of the points in the figures {up} speak for it and {down} against."),
         format!("按我的规则，{reason}。数据中 {up} 点支持，{down} 点反对。"),
     );
-    if is_blind(&opinion) {
+    if has_no_data(&opinion) {
         rationale.push_str(
             &asked.say(" There is nothing to judge by, so nothing is changed.", "无从判断，因此不作改变。"),
         );
@@ -131,9 +131,9 @@ fn levels(asked: &RoleRequest<'_>, price: Option<Decimal>) -> (Option<Decimal>, 
         return (None, None);
     }
     let digits = if price >= Decimal::TEN { 2 } else { 6 };
-    let away = (atr * Decimal::TWO).min(price * FURTHEST);
-    let stop = (price - away).round_dp(digits);
-    let target = (price + away * Decimal::TWO).round_dp(digits);
+    let distance = (atr * Decimal::TWO).min(price * FURTHEST);
+    let stop = (price - distance).round_dp(digits);
+    let target = (price + distance * Decimal::TWO).round_dp(digits);
     (
         Some(stop).filter(|stop| *stop > Decimal::ZERO && *stop < price),
         Some(target).filter(|target| *target > price),

@@ -15,7 +15,7 @@ pub(super) fn figures(asked: &RoleRequest<'_>) -> Figures {
 }
 
 pub(super) fn aggressive(asked: &RoleRequest<'_>) -> Draft {
-    draft_argument(asked, |asked, figures| match text::for_it(asked, figures).first() {
+    draft_argument(asked, |asked, figures| match text::points_for(asked, figures).first() {
         Some(point) => asked.say(
             format!("What pays for the risk: {point}. Keep the direction and do not cut the size further."),
             format!("值得承担风险的是：{point}。保持方向，不再缩小仓位。"),
@@ -29,7 +29,7 @@ pub(super) fn aggressive(asked: &RoleRequest<'_>) -> Draft {
 
 pub(super) fn conservative(asked: &RoleRequest<'_>) -> Draft {
     draft_argument(asked, |asked, figures| {
-        let points = text::against_it(asked, figures);
+        let points = text::points_against(asked, figures);
         match points.first() {
             Some(point) => asked.say(
                 format!("What can go wrong first: {point}. Let the stop stand and take the smaller step."),
@@ -45,7 +45,7 @@ pub(super) fn conservative(asked: &RoleRequest<'_>) -> Draft {
 
 pub(super) fn neutral(asked: &RoleRequest<'_>) -> Draft {
     draft_argument(asked, |asked, figures| {
-        let (up, down) = (text::for_it(asked, figures).len(), text::against_it(asked, figures).len());
+        let (up, down) = (text::points_for(asked, figures).len(), text::points_against(asked, figures).len());
         asked.say(
             format!(
                 "By my rules {up} points speak for it and {down} against. The proposal is right as it stands."

@@ -11,7 +11,7 @@ pub(super) fn label(asked: &RoleRequest<'_>) -> String {
 }
 
 /// Points for owning the symbol, strongest first.
-pub(super) fn for_it(asked: &RoleRequest<'_>, figures: Figures) -> Vec<String> {
+pub(super) fn points_for(asked: &RoleRequest<'_>, figures: Figures) -> Vec<String> {
     let mut points = Vec::new();
     let trend = (figures.price, figures.sma_20, figures.sma_50);
     if let (Some(price), Some(fast), Some(slow)) = trend
@@ -56,7 +56,7 @@ pub(super) fn for_it(asked: &RoleRequest<'_>, figures: Figures) -> Vec<String> {
 }
 
 /// Points against owning the symbol, strongest first.
-pub(super) fn against_it(asked: &RoleRequest<'_>, figures: Figures) -> Vec<String> {
+pub(super) fn points_against(asked: &RoleRequest<'_>, figures: Figures) -> Vec<String> {
     let mut points = Vec::new();
     if let (Some(price), Some(slow)) = (figures.price, figures.sma_50.or(figures.sma_20))
         && price < slow

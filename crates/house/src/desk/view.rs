@@ -84,6 +84,6 @@ fn is_mild(strategy: Strategy, figures: Figures) -> bool {
 }
 
 /// Whether the reason is missing data.
-pub(super) fn is_blind(opinion: &SymbolView) -> bool {
+pub(super) fn has_no_data(opinion: &SymbolView) -> bool {
     matches!(opinion.reason, Reason::NoPrice | Reason::TooLittleHistory)
 }

@@ -104,12 +104,12 @@ impl Exporter {
     async fn round(&self, shutdown: &CancelToken) -> Result<(), RetryLater> {
         let mut progress = self.progress().await?;
         loop {
-            let further = self.app.store.sessions_after(SessionId(progress.through), BATCH_SESSIONS).await;
-            let further = further.map_err(failed)?;
-            progress.add(&further);
+            let sessions = self.app.store.sessions_after(SessionId(progress.through), BATCH_SESSIONS).await;
+            let sessions = sessions.map_err(failed)?;
+            progress.add(&sessions);
             self.export_new(&mut progress, shutdown).await?;
             self.save(&progress)?;
-            if further.len() < BATCH_SESSIONS as usize || shutdown.reason().is_some() {
+            if sessions.len() < BATCH_SESSIONS as usize || shutdown.reason().is_some() {
                 return Ok(());
             }
         }

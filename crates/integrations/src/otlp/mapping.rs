@@ -63,7 +63,7 @@ pub fn spans(
     let mut all = vec![session_span];
     all.extend(scopes(&ids, session, &steps));
     for facts in steps {
-        all.extend(of_step(&ids, session, facts));
+        all.extend(step_spans(&ids, session, facts));
     }
     all
 }
@@ -239,7 +239,7 @@ fn scopes(ids: &Ids, session: &SessionFacts, steps: &[&StepFacts]) -> Vec<Span> 
 }
 
 /// The spans of a step: none if it is neither a model call, nor a tool call, nor an order.
-fn of_step(ids: &Ids, session: &SessionFacts, facts: &StepFacts) -> Vec<Span> {
+fn step_spans(ids: &Ids, session: &SessionFacts, facts: &StepFacts) -> Vec<Span> {
     let path = facts.step.path.as_str();
     let tool = facts.derived.iter().find_map(|row| match row {
         DerivedRow::Message(message) => message.tool_name.as_deref(),

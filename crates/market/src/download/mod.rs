@@ -165,13 +165,13 @@ impl Downloader {
         let (format, _) = self.vendor.format(request.data);
         let mut report = DownloadReport::new(self.vendor.name(), self.vendor.folder(request), format.name);
         for (at, symbol) in request.symbols().iter().enumerate() {
-            let mut of_symbol = SymbolReport::new(symbol.clone());
+            let mut symbol_report = SymbolReport::new(symbol.clone());
             if report.ended.is_none() {
                 progress.on_event(&Event::Started { symbol, at, of: request.symbols().len() });
-                report.ended = self.symbol(request, &mut of_symbol, &mut report, progress).await?;
-                progress.on_event(&Event::Finished { report: &of_symbol });
+                report.ended = self.symbol(request, &mut symbol_report, &mut report, progress).await?;
+                progress.on_event(&Event::Finished { report: &symbol_report });
             }
-            report.symbols.push(of_symbol);
+            report.symbols.push(symbol_report);
         }
         Ok(report)
     }
@@ -180,11 +180,11 @@ impl Downloader {
     async fn symbol(
         &mut self,
         request: &DownloadRequest,
-        of_symbol: &mut SymbolReport,
+        symbol_report: &mut SymbolReport,
         report: &mut DownloadReport,
         progress: &dyn ProgressSink,
     ) -> Result<Option<Ended>, DownloadError> {
-        let symbol = of_symbol.symbol.clone();
+        let symbol = symbol_report.symbol.clone();
         let cache = self.cache(request, &symbol);
         let mut next = Some(self.vendor.first_query(request, &symbol, self.clock.now()));
         while let Some(query) = next {
@@ -193,8 +193,8 @@ impl Downloader {
                 None => match self.fetch(&cache, request, &symbol, &query, report, progress).await? {
                     FetchOutcome::Page(page, file) => (page, file, true),
                     FetchOutcome::Symbol(state, reason) => {
-                        of_symbol.state = state;
-                        of_symbol.reason = Some(reason);
+                        symbol_report.state = state;
+                        symbol_report.reason = Some(reason);
                         return Ok(None);
                     }
                     FetchOutcome::End(ended) => return Ok(Some(ended)),
@@ -206,11 +206,11 @@ impl Downloader {
                 report.bytes += bytes;
                 self.pacer.hold(page.pause.unwrap_or_default());
             }
-            of_symbol.add(&page, file.map(|file| file.path));
+            symbol_report.add(&page, file.map(|file| file.path));
             progress.on_event(&Event::Page { symbol: &symbol, rows: page.rows, bytes, is_new });
             next = page.next;
         }
-        of_symbol.state = State::Complete;
+        symbol_report.state = State::Complete;
         Ok(None)
     }
 

@@ -27,7 +27,7 @@ impl Splits {
 
     /// A bar in the shares of its date: prices times the factor, to a hundredth of a cent; volume divided by
     /// it, in whole shares.
-    pub(super) fn turn_back(
+    pub(super) fn to_traded(
         &self,
         date: Date,
         open: Price,
@@ -73,7 +73,7 @@ fn check_symbol(
     days: &BTreeMap<Date, (Decimal, Decimal)>,
     actions: &[&CorporateAction],
 ) -> Option<String> {
-    let of_symbol = || actions.iter().filter(|action| action.symbol == *symbol);
+    let symbol_actions = || actions.iter().filter(|action| action.symbol == *symbol);
     let days: Vec<(Date, f64)> = days
         .iter()
         .filter_map(|(date, (close, adjusted))| Some((*date, adjusted.checked_div(*close)?.to_f64()?)))
@@ -82,7 +82,7 @@ fn check_symbol(
     for pair in days.windows(2) {
         let ((_, before), (date, after)) = (pair[0], pair[1]);
         let change = (before / after - 1.0).abs();
-        let given = of_symbol().filter(|action| action.ex_date == date);
+        let given = symbol_actions().filter(|action| action.ex_date == date);
         let kinds: Vec<_> = given.map(|action| action.kind).collect();
         // Where closes are as traded, the ratio also reflects splits; these days are skipped.
         if kinds.iter().any(|kind| matches!(kind, CorporateActionKind::Split { .. })) {
@@ -99,12 +99,12 @@ fn check_symbol(
         let more = if dates.len() > 3 { ", …" } else { "" };
         format!("{} ({}{more})", dates.len(), first.join(", "))
     };
-    let mut said = Vec::new();
+    let mut problems = Vec::new();
     if !missing.is_empty() {
-        said.push(format!("adjusted closes show dividends that are not given: {}", list(&missing)));
+        problems.push(format!("adjusted closes show dividends that are not given: {}", list(&missing)));
     }
     if !unseen.is_empty() {
-        said.push(format!("dividends are given that adjusted closes do not show: {}", list(&unseen)));
+        problems.push(format!("dividends are given that adjusted closes do not show: {}", list(&unseen)));
     }
-    (!said.is_empty()).then(|| format!("{symbol}: {}", said.join("; ")))
+    (!problems.is_empty()).then(|| format!("{symbol}: {}", problems.join("; ")))
 }

@@ -106,9 +106,9 @@ mod tests {
         }
         problems.add("b.csv, line 2", "low 10.5 above high 9");
         problems.add("b.csv, line 3", "low 11 above high 9.25");
-        let told: Vec<String> = problems.into_list().iter().map(ToString::to_string).collect();
+        let sentences: Vec<String> = problems.into_list().iter().map(ToString::to_string).collect();
         assert_eq!(
-            told,
+            sentences,
             [
                 "6 times, as here: high: `x2` is not a number (a.csv, line 2; a.csv, line 3; a.csv, line 4; 3 more)",
                 "2 times, as here: low 10.5 above high 9 (b.csv, line 2; b.csv, line 3)",

@@ -106,6 +106,9 @@ async fn a_job_is_resumed_with_a_larger_budget() {
     let resume = format!("/simulate/{job}/resume");
     let wrong = world.post(&resume, &json!({ "budget": { "jobs": {} } })).await;
     assert_eq!(wrong.status, 400, "{}", wrong.text);
+    let negative = world.post(&resume, &json!({ "budget": { "day": { "usd": -5 } } })).await;
+    assert_eq!(negative.status, 400, "{}", negative.text);
+    assert_eq!(negative.json()["message"], "budget: day.usd: must not be negative, got -5");
     let larger = json!({ "budget": { "job": { "tokens": 500_000 } } });
     assert_eq!(world.post(&resume, &larger).await.status, 202);
     world.work(job).await;

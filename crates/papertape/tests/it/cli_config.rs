@@ -118,13 +118,67 @@ fn impossible_values_are_rejected() {
         ("[server]\nbody_limit_bytes = 0", "server.body_limit_bytes: must be greater than 0"),
         ("[worker]\nparallel_jobs = 0", "worker.parallel_jobs: must be greater than 0"),
         ("[chat]\nmax_rounds = 0", "chat.max_rounds: must be greater than 0"),
+        ("[chat]\ntemperature = 2.5", "chat.temperature: 2.5 is out of range; expected 0 to 2"),
+        ("[chat]\nmax_tokens = 0", "chat.max_tokens: must be greater than 0"),
+        ("[chat.budget]\ntokens = 0", "chat.budget.tokens: must be greater than 0"),
+        ("[chat.budget]\nusd = -1", "chat.budget.usd: must not be negative, got -1"),
+        ("[chat.simulation_budget]\nusd = -1", "chat.simulation_budget.usd: must not be negative, got -1"),
+        ("[web_search]\ntimeout_secs = 0", "web_search.timeout_secs: must be greater than 0"),
+        ("[simulation]\ninitial_cash = -5", "simulation.initial_cash: -5 is out of range"),
+        ("[simulation]\ninitial_cash = 0", "simulation.initial_cash: 0 is out of range"),
+        ("[simulation]\ninitial_cash = 1e13", "simulation.initial_cash: 10000000000000 is out of range"),
+        ("[simulation]\ninitial_cash = nan", "simulation.initial_cash"),
+        ("[simulation]\ninitial_cash = inf", "simulation.initial_cash"),
+        ("[simulation.budget.job]\nusd = -5", "simulation.budget.job.usd: must not be negative, got -5"),
+        ("[simulation.budget.agent]\ntokens = -5", "simulation.budget.agent.tokens"),
+        ("[simulation.budget.day]\ntokens = 0", "simulation.budget.day.tokens: must be greater than 0"),
     ];
+    let agent = |keys: &str| format!("[[agents]]\nname = 'a'\nmodel = 'house::momentum'\n{keys}");
+    let agents = [
+        (agent("limits = { max_steps = 0 }"), "agents: `a`: limits.max_steps must be above 0"),
+        (agent("limits = { session_timeout_secs = 0 }"), "limits.session_timeout_secs must be above 0"),
+        (agent("sampling = { temperature = -0.1 }"), "sampling.temperature: -0.1 is out of range"),
+        (agent("sampling = { top_p = 1.1 }"), "sampling.top_p: 1.1 is out of range; expected 0 to 1"),
+        (agent("kind = 'desk'\ndesk.sizing.min_order = '2'"), "`a`: desk.sizing.min_order must be from 0"),
+    ];
+    let cases = cases.into_iter().chain(agents.iter().map(|(toml, message)| (toml.as_str(), *message)));
     for (toml, message) in cases {
         let done = Tool::new().configured(toml).ends(&["serve"], 2);
         assert!(done.err.contains(message), "{toml}: {done:#?}");
     }
+    // No tokens for summaries, no money and no simulations are settings that work.
+    let fine = "[simulation.budget.summaries]\ntokens = 0\n[simulation.budget.job]\nusd = 0\n\
+        [chat.simulation_budget]\ntokens = 0";
+    Tool::new().configured(fine).ok(&["config", "show"]);
     let fine = "[server]\nallowed_origins = ['https://x.example', 'http://localhost:5173']\nallowed_hosts = ['x.example:80']";
     Tool::new().configured(fine).ok(&["config", "show"]);
+}
+
+/// Goal: all unknown keys and invalid values of a file are reported at once, each with its own line.
+#[test]
+fn all_invalid_keys_are_reported() {
+    let toml = "datadir = 'x'\nmode = 'test'\n[worker]\nlease_sec = 3\nparallel_jobs = 'two'\n[simulation.memory]\n\
+        keep_rounds = 1\n[[agents]]\nname = 'a'\nmodel = 'momentum'\ntoools = []\nlimit = 1";
+    let done = Tool::new().configured(toml).with("PAPERTAPE_SERVER__WORK", "true").ends(&["jobs"], 2);
+    let expected = [
+        "in papertape.toml: unknown key `datadir`; did you mean `data_dir`?",
+        "in papertape.toml: `mode`",
+        "in papertape.toml: unknown key `worker.lease_sec`; did you mean `lease_secs`?",
+        "in papertape.toml: `worker.parallel_jobs` is",
+        "in papertape.toml: unknown key `simulation.memory.keep_rounds`; did you mean `max_stored_rounds`?",
+        "in papertape.toml: `agents.0.model`",
+        "in papertape.toml: unknown key `agents.0.toools`; did you mean `tools`?",
+        "in papertape.toml: unknown key `agents.0.limit`; did you mean `limits`?",
+        "in the environment variable PAPERTAPE_SERVER__WORK: unknown key `server.work`; did you mean `run_jobs`?",
+    ];
+    for line in expected {
+        assert_eq!(
+            done.err.lines().filter(|other| other.trim().starts_with(line)).count(),
+            1,
+            "{line}: {done:#?}"
+        );
+    }
+    assert_eq!(done.err.trim_end().lines().count(), expected.len() + 1, "{done:#?}");
 }
 
 #[test]

@@ -28,6 +28,11 @@ fn an_imported_dataset_is_retained_for_its_jobs() {
     assert_eq!((again["imported"].as_bool(), again["hash"].as_str()), (Some(false), Some(&*hash)));
     let list = tool.json(&["data", "list"]);
     assert_eq!(list["count"], 2);
+    // The fields are those of the API.
+    for dataset in [&list["datasets"][0], &made, &tool.json(&["data", "show", "mine"])] {
+        assert_eq!(dataset["intraday_bars"], 0, "{dataset}");
+        assert_eq!(dataset.get("bars_within_days"), None, "{dataset}");
+    }
     let shown = tool.json(&["data", "show", &hash[..8]]);
     assert_eq!((shown["name"].as_str(), shown["market"].as_str()), (Some("mine"), Some("us_equity")));
     tool.ok(&["data", "show", "mine"]);

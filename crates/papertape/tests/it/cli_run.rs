@@ -110,8 +110,25 @@ fn usage_errors_exit_with_code_2() {
     check(&["run", "--demo", "--kind", "desk", "--analysts", "market,tea"], "unknown analyst `tea`");
     check(
         &["run", "--demo", "--kind", "desk", "--debate-rounds", "0"],
-        "max_debate_rounds must be from 1 to 10",
+        "'--debate-rounds <COUNT>': expected a whole number from 1 to 10",
     );
+    // A number or an ID says what was expected.
+    check(&["plans", "show", "abc"], "'abc' for '<PLAN>': a plan ID is a number; run `papertape plans list`");
+    check(&["plans", "delete", "1.5"], "'1.5' for '<PLAN>': a plan ID is a number");
+    check(&["chat", "--plan", "first", "hi"], "'--plan <PLAN>': a plan ID is a number");
+    check(&["jobs", "--limit", "all"], "'--limit <COUNT>': expected a whole number from 1 to 200");
+    check(&["jobs", "--limit", "0"], "'--limit <COUNT>': expected a whole number from 1 to 200");
+    check(&["actions", "latest", "--limit", "501"], "expected a whole number from 1 to 500");
+    check(&["run", "--demo", "--seed", "x"], "'--seed <SEED>': expected a whole number, 0 or greater");
+    check(&["run", "--demo", "--read-window", "11"], "expected a whole number from 0 to 10");
+    check(&["serve", "--listen", "8080"], "expected an IP address with a port, such as 127.0.0.1:8080");
+    for tokens in ["-5", "0", "many"] {
+        let message = "'--budget-tokens <COUNT>': expected a whole number, 1 or greater";
+        check(&["run", "--demo", "--budget-tokens", tokens], message);
+        check(&["resume", "latest", "--budget-tokens", tokens], message);
+    }
+    check(&["run", "--demo", "--budget-usd", "-5"], "`-5` is below 0");
+    check(&["resume", "latest", "--budget-usd", "-5"], "`-5` is below 0");
     check(&["run", "--demo", "--max-steps", "0"], "--max-steps");
     check(&["jobs", "--status", "lost"], "none of: queued");
     check(&["nonsense"], "nonsense");
@@ -148,6 +165,41 @@ fn missing_items_exit_with_code_4() {
     tool.ends(&["branch", "nope", "--date", "2012-10-02"], 4);
     tool.ends(&["reasoning", "latest", "--date", "2012-10-04"], 4);
     tool.ends(&["results", "--agent", "nobody"], 4);
+}
+
+/// Goal: without a job, agents share a table only if its days, data and baselines are true for all of them.
+#[test]
+fn results_of_different_days_and_symbols_have_their_own_tables() {
+    let tool = Tool::new();
+    let run = |end: &str, symbols: &str, model: &str| {
+        let args = ["run", "--start", "2012-10-01", "--end", end, "--symbols", symbols, "--model", model];
+        tool.ok(&[&args[..], &["--no-summaries"]].concat()).out
+    };
+    run("2012-10-03", "AAPL,IBM", "house::momentum");
+    run("2012-10-03", "AAPL,IBM", "house::contrarian");
+    let one = tool.ok(&["results"]).out;
+    assert!(one.starts_with("2012-10-01 to 2012-10-03\n"), "{one}");
+    assert_eq!(one.matches("Baselines: ").count(), 1, "{one}");
+    assert!(!one.contains("do not compare"), "{one}");
+
+    let other = run("2012-10-05", "MSFT", "house::buy_and_hold");
+    let several = tool.ok(&["results"]).out;
+    let headers: Vec<&str> = several.lines().filter(|line| line.starts_with("2012-10-01 to ")).collect();
+    let data = "us-daily-2000-2013, us_equity (frictionless)";
+    assert_eq!(
+        headers,
+        [
+            format!("2012-10-01 to 2012-10-05, {data}: MSFT"),
+            format!("2012-10-01 to 2012-10-03, {data}: AAPL, IBM")
+        ],
+        "{several}"
+    );
+    let baselines = |text: &str| -> Vec<String> {
+        text.lines().filter(|line| line.starts_with("Baselines: ")).map(str::to_owned).collect()
+    };
+    assert_eq!(baselines(&several), [baselines(&other), baselines(&one)].concat(), "{several}");
+    assert_eq!(several.matches("so do not compare returns across them").count(), 1, "{several}");
+    assert_eq!(several.matches("House models are rules").count(), 1, "{several}");
 }
 
 #[test]

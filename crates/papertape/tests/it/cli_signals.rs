@@ -34,6 +34,11 @@ async fn the_first_signal_finishes_the_step_and_resume_repeats_no_call() {
     assert!(ended.err.contains(&format!("papertape resume {job}")), "{ended:#?}");
 
     assert_eq!(tool.json(&["jobs", &job])["status"], "queued");
+    let list = tool.ok(&["jobs"]).out;
+    assert!(list.contains("queued (stopped)"), "{list}");
+    let shown = tool.ok(&["jobs", &job]).out;
+    let resume = format!("`papertape resume {}` continues it", &job[job.len() - 8..]);
+    assert!(shown.contains("queued (stopped)") && shown.contains(&resume), "{shown}");
     let resumed = tool.json(&["resume", "latest"]);
     assert_eq!((&resumed["job_id"], &resumed["status"]), (&job.into(), &"completed".into()));
     assert_eq!((server.count(), server.repeats()), (3, 0));

@@ -142,7 +142,7 @@ impl Authenticator {
     }
 
     fn caller_of(&self, token: &str) -> Option<(TokenHash, &Caller)> {
-        let hash = TokenHash::of_well_formed(token)?;
+        let hash = TokenHash::from_well_formed(token)?;
         // Every token is compared, in constant time, so timing reveals nothing.
         let mut found = None;
         for (known, caller) in &self.tokens {

@@ -32,7 +32,7 @@ impl TokenHash {
     /// Hashes a text that has the form of a token; `None` for any other, so that hashing a password of your
     /// own cannot make it a token.
     #[must_use]
-    pub fn of_well_formed(token: &str) -> Option<Self> {
+    pub fn from_well_formed(token: &str) -> Option<Self> {
         let digits = token.strip_prefix(TOKEN_PREFIX)?;
         let is_hex = |byte: u8| byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte);
         (digits.len() == DIGITS && digits.bytes().all(is_hex)).then(|| Self::of(token))
@@ -81,13 +81,13 @@ mod tests {
     fn a_token_is_known_by_its_hash_only() {
         let (one, other) = (new_token(), new_token());
         assert_ne!(one, other);
-        let hash = TokenHash::of_well_formed(&one).expect("it has the form");
-        assert_ne!(Some(hash), TokenHash::of_well_formed(&other));
+        let hash = TokenHash::from_well_formed(&one).expect("it has the form");
+        assert_ne!(Some(hash), TokenHash::from_well_formed(&other));
         let text = serde_json::to_string(&hash).expect("JSON");
         assert!(text.starts_with("\"blake3:") && !text.contains(&one[TOKEN_PREFIX.len()..]), "{text}");
         assert_eq!(serde_json::from_str::<TokenHash>(&text).expect("reads"), hash);
         for other in ["", "ptk_", "password", &one[..67], &format!("{one}0"), &one.to_uppercase()] {
-            assert_eq!(TokenHash::of_well_formed(other), None, "{other}");
+            assert_eq!(TokenHash::from_well_formed(other), None, "{other}");
         }
     }
 

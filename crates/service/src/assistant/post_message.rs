@@ -85,8 +85,8 @@ pub async fn post_message(app: &App, new: NewMessage) -> Result<ChatTurn, PostMe
         None => None,
     };
     let (session, opens, default_language) = conversation(app, &new, &message).await?;
-    let mut config =
-        config(app, language::of_message(&message, default_language)).map_err(PostMessageError::Conflict)?;
+    let mut config = config(app, language::reply_language(&message, default_language))
+        .map_err(PostMessageError::Conflict)?;
     config.session_id = Some(session.clone());
     let id = JobId::new(uuid::Uuid::now_v7().to_string());
     let config: AssistantConfig = config;
@@ -123,7 +123,7 @@ async fn conversation(
     message: &str,
 ) -> Result<(ChatId, Option<NewChat>, Language), PostMessageError> {
     let Some(id) = &new.session else {
-        let language = new.language.unwrap_or_else(|| Language::of_text(message));
+        let language = new.language.unwrap_or_else(|| Language::detect(message));
         let line = message.split_whitespace().collect::<Vec<_>>().join(" ");
         let title: String = line.chars().take(TITLE_CHARS).collect();
         let id = ChatId::new(uuid::Uuid::now_v7().to_string());

@@ -99,7 +99,7 @@ impl Search {
         limit: u32,
     ) -> Result<RequestBuilder, CallFailure> {
         let bad = |message: &str| failed(FailureKind::BadRequest, message);
-        let base = self.config.base_url.as_deref().or(service.usual_url());
+        let base = self.config.base_url.as_deref().or(service.default_url());
         let base = base.ok_or_else(|| bad("web_search.base_url is not set"))?;
         let mut url = Url::parse(base).map_err(|_| bad("web_search.base_url is no address"))?;
         let path: &[&str] = match service {

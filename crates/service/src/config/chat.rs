@@ -1,7 +1,8 @@
 //! The assistant's configuration.
 
 use super::above_zero;
-use anyhow::Result;
+use super::agents::check_temperature;
+use anyhow::{Result, anyhow};
 use papertape_assistant::settings::ReplyFormat;
 use papertape_core::message::ModelName;
 use papertape_runtime::budget::Limit;
@@ -47,8 +48,14 @@ impl ChatConfig {
                 ("call_timeout_secs", self.call_timeout_secs),
                 ("action_timeout_secs", self.action_timeout_secs),
                 ("parallel_tasks", self.parallel_tasks as u64),
+                ("max_tokens", self.max_tokens.unwrap_or(1).into()),
             ],
-        )
+        )?;
+        check_temperature(self.temperature).map_err(|reason| anyhow!("chat.temperature: {reason}"))?;
+        self.budget.check().map_err(|(field, reason)| anyhow!("chat.budget.{field}: {reason}"))?;
+        // 0 tokens are allowed: the assistant then starts no simulations.
+        let simulations = Limit { tokens: None, ..self.simulation_budget };
+        simulations.check().map_err(|(field, reason)| anyhow!("chat.simulation_budget.{field}: {reason}"))
     }
 }
 
@@ -106,7 +113,7 @@ pub enum SearchService {
 impl SearchService {
     /// The default base URL; `None` for a self-hosted service.
     #[must_use]
-    pub const fn usual_url(self) -> Option<&'static str> {
+    pub const fn default_url(self) -> Option<&'static str> {
         match self {
             Self::Searxng => None,
             Self::Tavily => Some("https://api.tavily.com/"),
@@ -116,7 +123,7 @@ impl SearchService {
 
     /// The usual variable for the key; `None`: no key is needed.
     #[must_use]
-    pub const fn usual_key(self) -> Option<&'static str> {
+    pub const fn default_key_variable(self) -> Option<&'static str> {
         match self {
             Self::Searxng => None,
             Self::Tavily => Some("TAVILY_API_KEY"),
@@ -129,12 +136,15 @@ impl WebSearchConfig {
     /// The variable that holds the service's key.
     #[must_use]
     pub fn key_variable(&self) -> Option<&str> {
-        self.api_key_env.as_deref().or(self.service?.usual_key())
+        self.api_key_env.as_deref().or(self.service?.default_key_variable())
     }
 
     pub(super) fn check(&self) -> std::result::Result<(), String> {
+        if self.timeout_secs == 0 {
+            return Err("web_search.timeout_secs: must be greater than 0".to_owned());
+        }
         let Some(service) = self.service else { return Ok(()) };
-        match self.base_url.as_deref().or(service.usual_url()) {
+        match self.base_url.as_deref().or(service.default_url()) {
             None => Err("web_search.base_url: missing; set the URL of your SearXNG".to_owned()),
             Some(url) => match reqwest::Url::parse(url) {
                 Ok(url) if matches!(url.scheme(), "http" | "https") && url.has_host() => Ok(()),

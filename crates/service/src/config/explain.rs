@@ -3,10 +3,28 @@
 use super::renamed;
 use figment::error::Kind;
 
-/// Names the key, where it was set, and for an unknown key the nearest known one.
-pub(super) fn explain(error: figment::Error) -> anyhow::Error {
-    let lines: Vec<String> = error.into_iter().map(line).collect();
-    anyhow::anyhow!(lines.join("; ")).context("invalid configuration")
+/// Names each key, where it was set, and for an unknown key the nearest known one. Several errors are a line each.
+pub(super) fn explain(errors: Vec<figment::Error>) -> anyhow::Error {
+    let lines: Vec<String> = errors.into_iter().map(line).collect();
+    match &lines[..] {
+        [line] => anyhow::anyhow!("invalid configuration: {line}"),
+        lines => anyhow::anyhow!("invalid configuration:\n  {}", lines.join("\n  ")),
+    }
+}
+
+/// The path of the key that an error is about.
+pub(super) fn path(error: &figment::Error) -> Vec<String> {
+    let mut path = error.path.clone();
+    // The path of an unknown or missing key includes the key only if figment knows it.
+    if let Kind::UnknownField(key, _) = &error.kind
+        && path.last() != Some(key)
+    {
+        path.push(key.clone());
+    }
+    if let Kind::MissingField(key) = &error.kind {
+        path.push(key.to_string());
+    }
+    path
 }
 
 fn line(mut error: figment::Error) -> String {
@@ -21,7 +39,7 @@ fn line(mut error: figment::Error) -> String {
     let path = error.path.join(".");
     let text = match &error.kind {
         Kind::UnknownField(key, known) => unknown(key, known, &path),
-        Kind::MissingField(key) => format!("missing key `{}`", within(&path, renamed::key_of(key))),
+        Kind::MissingField(key) => format!("missing key `{}`", nested_key(&path, renamed::key_of(key))),
         Kind::InvalidType(found, expected) if !path.is_empty() => {
             format!("`{path}` is {found}; expected {expected}")
         }
@@ -38,7 +56,7 @@ fn unknown(key: &str, known: &[&str], path: &str) -> String {
     // The path of an unknown key includes the key only if figment knows it.
     let full = match path.rsplit('.').next() {
         Some(last) if last == key => path.to_owned(),
-        _ => within(path, key),
+        _ => nested_key(path, key),
     };
     let known: Vec<&str> = known.iter().map(|field| renamed::key_of(field)).collect();
     let nearest = known
@@ -55,7 +73,7 @@ fn unknown(key: &str, known: &[&str], path: &str) -> String {
     }
 }
 
-fn within(path: &str, key: &str) -> String {
+fn nested_key(path: &str, key: &str) -> String {
     if path.is_empty() { key.to_owned() } else { format!("{path}.{key}") }
 }
 

@@ -1,12 +1,12 @@
 //! Where values come from: the defaults, overridden by a TOML file, overridden by `PAPERTAPE_*` variables.
 
-use super::Config;
-use super::keys;
 use super::renamed::Translated;
+use super::{Config, explain, keys};
 use anyhow::{Result, bail};
 use figment::providers::{Format as _, Serialized, Toml};
 use figment::value::{Dict, Map, Value};
 use figment::{Figment, Metadata, Profile, Provider};
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 /// The default file.
@@ -24,21 +24,86 @@ pub fn file_in_use(file: Option<&Path>) -> Option<PathBuf> {
     file.map(Path::to_path_buf).or_else(|| variable().map(PathBuf::from)).or_else(here)
 }
 
-/// All values; later sources override earlier ones.
-pub(super) fn figment(file: Option<&Path>) -> Result<Figment> {
+/// Reads the config.
+///
+/// # Errors
+/// All unknown keys and invalid values at once: after each error, the config is read again without that key.
+pub(super) fn read(file: Option<&Path>) -> Result<Config> {
+    let (mut errors, mut removed) = (Vec::new(), BTreeSet::new());
+    loop {
+        match figment(file, &removed)?.extract() {
+            Ok(config) if errors.is_empty() => return Ok(config),
+            Ok(_) => break,
+            Err(error) => {
+                let before = removed.len();
+                errors.extend(error.into_iter().filter(|error| removed.insert(explain::path(error))));
+                if removed.len() == before {
+                    break;
+                }
+            }
+        }
+    }
+    Err(explain::explain(errors))
+}
+
+/// All values except those of removed keys; later sources override earlier ones.
+fn figment(file: Option<&Path>, removed: &BTreeSet<Vec<String>>) -> Result<Figment> {
     let mut figment = Figment::from(Serialized::defaults(Config::default()));
     if let Some(path) = file_in_use(file) {
         if !path.is_file() {
             bail!("config file not found: {}", path.display());
         }
-        figment = figment.merge(Translated(Toml::file_exact(path)));
+        figment = figment.merge(without(removed, Toml::file_exact(path)));
     }
     let mut variables: Vec<(String, String)> = std::env::vars_os()
         .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
         .collect();
     variables.sort();
     let variables = variables.into_iter().filter_map(|(name, value)| Variable::new(name, value));
-    Ok(variables.map(Translated).fold(figment, Figment::merge))
+    Ok(variables.map(|variable| without(removed, variable)).fold(figment, Figment::merge))
+}
+
+/// A translated source without some keys. A path is that of a key before or after translation.
+fn without<P: Provider>(removed: &BTreeSet<Vec<String>>, provider: P) -> impl Provider {
+    Without { removed, provider: Translated(Without { removed, provider }) }
+}
+
+/// A source without some keys.
+struct Without<'a, P> {
+    removed: &'a BTreeSet<Vec<String>>,
+    provider: P,
+}
+
+impl<P: Provider> Provider for Without<'_, P> {
+    fn metadata(&self) -> Metadata {
+        self.provider.metadata()
+    }
+
+    fn data(&self) -> Result<Map<Profile, Dict>, figment::Error> {
+        let mut profiles = self.provider.data()?;
+        for root in profiles.values_mut() {
+            self.removed.iter().for_each(|path| remove(root, path));
+        }
+        Ok(profiles)
+    }
+}
+
+/// Removes a key. Paths lead through tables and items of lists.
+fn remove(table: &mut Dict, path: &[String]) {
+    let Some((key, rest)) = path.split_first() else { return };
+    if rest.is_empty() {
+        table.remove(key);
+        return;
+    }
+    let (mut value, mut rest) = (table.get_mut(key), rest);
+    while let Some(Value::Array(_, items)) = value {
+        let Some((index, inner)) = rest.split_first() else { return };
+        value = index.parse().ok().and_then(|index: usize| items.get_mut(index));
+        rest = inner;
+    }
+    if let Some(Value::Dict(_, table)) = value {
+        remove(table, rest);
+    }
 }
 
 /// An environment variable.

@@ -50,11 +50,11 @@ pub(super) async fn models(config: &Config) -> Vec<Finding> {
         let (name, model) = (&agent.name, &agent.model);
         findings.push(match (gateway.check(model), listings.get(model.provider.as_str())) {
             (Err(error), _) => Finding::broken("agent", format!("{name}: {error}")),
-            (Ok(()), Some(listing)) => of_agent(name.as_str(), model, listing),
+            (Ok(()), Some(listing)) => check_agent(name.as_str(), model, listing),
             (Ok(()), None) => Finding::ok("agent", format!("{name}: {model} can be called")),
         });
     }
-    findings.extend(listings.iter().map(|(provider, listing)| of_provider(provider, listing)));
+    findings.extend(listings.iter().map(|(provider, listing)| check_provider(provider, listing)));
     findings.append(&mut unusable);
     if !without.is_empty() {
         findings.push(Finding::note("provider", format!("no key for {}", without.join(", "))));
@@ -76,7 +76,7 @@ async fn list_models(gateway: &Gateway, provider: &str, timeout: Duration) -> Li
     }
 }
 
-fn of_provider(provider: &str, listing: &ListingResult) -> Finding {
+fn check_provider(provider: &str, listing: &ListingResult) -> Finding {
     match listing {
         ListingResult::Listed(list) => {
             let (at_least, count) = (if list.is_complete { "" } else { "at least " }, list.models.len());
@@ -91,7 +91,7 @@ fn of_provider(provider: &str, listing: &ListingResult) -> Finding {
     }
 }
 
-fn of_agent(name: &str, model: &ModelName, listing: &ListingResult) -> Finding {
+fn check_agent(name: &str, model: &ModelName, listing: &ListingResult) -> Finding {
     match listing {
         ListingResult::Listed(list) if list.models.contains(&model.model) => {
             Finding::ok("agent", format!("{name}: {model} can be called"))

@@ -50,7 +50,7 @@ pub async fn branch(app: &App, parent: &JobId, request: BranchRequest) -> Result
         return Err(bad("date", format!("{} is not a trading day of {}", request.date, config.dataset.name)));
     };
     let graph = Graph::of(&own, &symbols_on(app, (parent, &config), &own.name, (&dataset, *day)).await?);
-    let at = request.at.unwrap_or_else(|| graph.usual_cut().to_owned());
+    let at = request.at.unwrap_or_else(|| graph.default_cut().to_owned());
     graph.check_cut(&at).map_err(|message| bad("node", message))?;
     let (agent, earlier) = at_cut(&config, &own, &graph, (request.date, &at));
     let session =

@@ -97,6 +97,10 @@ pub(super) fn check_agent(app: &App, agent: &AgentConfig, budget: Budget) -> Res
     Ok(())
 }
 
+pub(super) fn check_budget(budget: Budget) -> Result<(), TriggerError> {
+    budget.check().map_err(|message| bad("budget", message))
+}
+
 pub(super) fn pick_agent(config: &SimulationConfig, name: Option<&str>) -> Result<AgentConfig, TriggerError> {
     let names = || config.agents.iter().map(|agent| agent.name.as_str()).collect::<Vec<_>>().join(", ");
     match (name, config.agents.as_slice()) {

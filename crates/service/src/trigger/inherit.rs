@@ -57,7 +57,7 @@ pub(super) async fn unmarked(
         let config = row.and_then(|row| serde_json::from_value::<SimulationConfig>(row.config).ok());
         let newest = app.store.newest_unverified(&job, agent, until).await.map_err(anyhow::Error::from)?;
         if let Some((date, metadata)) = newest {
-            return Ok(Some(Unverified::of_session(&metadata, date).of_job(&job)));
+            return Ok(Some(Unverified::from_session(&metadata, date).of_job(&job)));
         }
         let Some(config) = config else { continue };
         next.extend(config.continues.get(agent).map(|from| (from.job.clone(), from.date)));

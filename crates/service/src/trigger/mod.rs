@@ -206,8 +206,8 @@ impl BudgetChange {
 /// until its worker releases it, and is queued then.
 ///
 /// # Errors
-/// No such job; a completed job; a running job whose budget is to change; a limit in USD for a model without a
-/// price.
+/// No such job; a completed job; a running job whose budget is to change; an invalid limit; a limit in USD for a model
+/// without a price.
 pub async fn resume(app: &App, job: &JobId, budget: Option<BudgetChange>) -> Result<JobStatus, TriggerError> {
     if let Some(change) = budget {
         set_budget(app, job, change).await?;
@@ -247,6 +247,7 @@ async fn set_budget(app: &App, job: &JobId, change: BudgetChange) -> Result<(), 
     let mut config: SimulationConfig = serde_json::from_value(row.config)
         .map_err(|error| anyhow::anyhow!("cannot read the config of {job}: {error}"))?;
     let budget = change.over(config.budget);
+    check::check_budget(budget)?;
     for agent in &config.agents {
         check::check_agent(app, agent, budget)?;
     }

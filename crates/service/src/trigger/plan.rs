@@ -1,11 +1,12 @@
 //! Resolves a request against the config, the data and the database.
 
-use super::check::{agents, benchmark, check_agent, tradable, without_members};
+use super::check::{agents, benchmark, check_agent, check_budget, tradable, without_members};
 use super::done::{self, PlannedDays, SkippableDays, import_state};
 use super::inherit::{self, Ancestor};
 use super::memory::{embedding, import_memory, memory_settings};
 use super::{PreparedJob, Request, TriggerError, bad};
 use crate::app::App;
+use crate::config::{MAX_INITIAL_CASH, is_initial_cash};
 use papertape_agents::config::AgentConfig;
 use papertape_agents::day::StartState;
 use papertape_core::broker::MarketProfile;
@@ -16,7 +17,6 @@ use papertape_core::ports::RecordStore as _;
 use papertape_core::record::{JobKind, NewModelDay, SkippedDay, StoredText, Supersession};
 use papertape_core::time::Date;
 use papertape_runtime::config::{Continuation, DatasetRef, SimulationConfig};
-use rust_decimal::Decimal;
 use std::collections::BTreeMap;
 
 /// The maximum number of symbols in a warning.
@@ -29,10 +29,11 @@ pub(super) async fn plan(app: &App, request: &Request) -> Result<PreparedJob, Tr
     let end_date = request.end_date.ok_or_else(|| bad("end_date", "it is missing"))?;
     let market = request.costs.unwrap_or(defaults.costs).of(market(app, request, &dataset)?);
     let cash = request.initial_cash.unwrap_or(defaults.initial_cash);
-    if cash <= Decimal::ZERO || cash > Decimal::from(1_000_000_000_000_u64) {
-        return Err(bad("initial_cash", "must be above 0 and at most 1000000000000"));
+    if !is_initial_cash(cash) {
+        return Err(bad("initial_cash", format!("must be above 0 and at most {MAX_INITIAL_CASH}")));
     }
     let budget = request.budget.unwrap_or(defaults.budget);
+    check_budget(budget)?;
     let agents = agents(app, request)?;
     for agent in &agents {
         check_agent(app, agent, budget)?;

@@ -37,7 +37,7 @@ pub fn datasets(app: &App, query: &DatasetsQuery) -> Result<DatasetsResponse, Vi
     let mut rest = all.into_iter().filter(|entry| after.as_ref().is_none_or(|after| key(entry) > *after));
     let page: Vec<Entry> = rest.by_ref().take(limit as usize).collect();
     let next_cursor = rest.next().and(page.last()).map(cursor);
-    let datasets: Vec<DatasetResponse> = page.into_iter().map(response).collect();
+    let datasets: Vec<DatasetResponse> = page.into_iter().map(dataset_response).collect();
     Ok(DatasetsResponse { count: datasets.len(), datasets, next_cursor })
 }
 
@@ -47,7 +47,7 @@ pub fn datasets(app: &App, query: &DatasetsQuery) -> Result<DatasetsResponse, Vi
 /// No or several datasets of that name; a catalogue that cannot be read.
 pub fn dataset(app: &App, name: &str) -> Result<DatasetResponse, ViewError> {
     match app.catalogue.find(name) {
-        Ok(entry) => Ok(response(entry)),
+        Ok(entry) => Ok(dataset_response(entry)),
         Err(error @ MarketError::NotFound { .. }) => Err(ViewError::NotFound(error.to_string())),
         Err(error @ MarketError::Ambiguous { .. }) => Err(ViewError::bad("name", error.to_string())),
         Err(error) => Err(ViewError::Record(error.into())),
@@ -74,7 +74,9 @@ fn read_cursor(cursor: &str) -> Result<Key, ViewError> {
     parts().ok_or_else(|| ViewError::bad("cursor", "invalid cursor"))
 }
 
-fn response(entry: Entry) -> DatasetResponse {
+/// A catalogue's entry as a response.
+#[must_use]
+pub fn dataset_response(entry: Entry) -> DatasetResponse {
     DatasetResponse {
         name: entry.name,
         hash: entry.hash.to_hex(),
@@ -87,7 +89,7 @@ fn response(entry: Entry) -> DatasetResponse {
         days: entry.days,
         bars: entry.bars,
         intervals: entry.intervals.iter().map(ToString::to_string).collect(),
-        intraday_bars: entry.bars_within_days,
+        intraday_bars: entry.intraday_bars,
         actions: entry.actions,
         news: entry.news,
         fundamentals: entry.fundamentals,

@@ -47,7 +47,7 @@ pub use bars::{BarsQuery, bars};
 pub use chat::{ChatQuery, chat_session, chat_sessions};
 pub use compare_traces::{CompareQuery, compare_traces};
 pub use curves::curves;
-pub use datasets::{DatasetsQuery, dataset, datasets};
+pub use datasets::{DatasetsQuery, dataset, dataset_response, datasets};
 pub use desk_state::{DeskStateResponse, desk_state, desk_states};
 pub use facts::{FactsQuery, fundamentals, macros, news};
 pub use head::head_response;

@@ -115,7 +115,7 @@ pub(super) async fn list(
     };
     let before = match (rows.first(), from) {
         (Some(first), _) => older(db, job, at(first)).await?,
-        (None, LogPosition::After(cursor)) => older(db, job, behind(place(cursor)?)).await?,
+        (None, LogPosition::After(cursor)) => older(db, job, place_after(place(cursor)?)).await?,
         (None, LogPosition::Newest | LogPosition::Before(_)) => None,
     };
     Ok(LogPage { rows, cursor, before })
@@ -132,7 +132,7 @@ async fn is_of(db: &mut dyn Db, job: &JobId, (sequence, at): Place) -> Result<()
 }
 
 /// The position right after a row, so that the row itself comes before it.
-fn behind((sequence, at): Place) -> Place {
+fn place_after((sequence, at): Place) -> Place {
     (sequence, at.saturating_add(1))
 }
 

@@ -49,7 +49,7 @@ impl Candidates {
     pub(super) async fn of(db: &mut dyn Db, jobs: &[JobId]) -> Result<Self, StoreError> {
         let mut found = BTreeSet::new();
         for job in jobs {
-            of_job(db, job, &mut found).await?;
+            texts_of_job(db, job, &mut found).await?;
         }
         let mut all = Self::default();
         all.close(db, found, |_| true).await?;
@@ -84,7 +84,7 @@ impl Candidates {
                 used.insert(hash);
             }
         };
-        of_all(db, &mut take).await?;
+        texts_of_all_jobs(db, &mut take).await?;
         let heads = self.named_by_others(db, jobs, &mut used).await?;
         let mut live = Self::default();
         live.close(db, used, |hash| self.0.contains(hash)).await?;
@@ -131,7 +131,11 @@ impl Candidates {
 }
 
 /// The hashes in the columns of a job's rows, and in its config. Reads one session at a time to limit memory.
-async fn of_job(db: &mut dyn Db, job: &JobId, found: &mut BTreeSet<ContentHash>) -> Result<(), StoreError> {
+async fn texts_of_job(
+    db: &mut dyn Db,
+    job: &JobId,
+    found: &mut BTreeSet<ContentHash>,
+) -> Result<(), StoreError> {
     let mut take = |hash| {
         found.insert(hash);
     };
@@ -162,7 +166,10 @@ async fn of_job(db: &mut dyn Db, job: &JobId, found: &mut BTreeSet<ContentHash>)
 }
 
 /// The same for all jobs.
-async fn of_all(db: &mut dyn Db, take: &mut (dyn FnMut(ContentHash) + Send)) -> Result<(), StoreError> {
+async fn texts_of_all_jobs(
+    db: &mut dyn Db,
+    take: &mut (dyn FnMut(ContentHash) + Send),
+) -> Result<(), StoreError> {
     let sql = format!(
         "SELECT id, request_ref, outcome_ref, implied_hash FROM steps WHERE id > $1 ORDER BY id LIMIT {ROWS}"
     );

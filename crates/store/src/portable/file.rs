@@ -97,7 +97,7 @@ impl PortableFile {
         let mut file = Self::open(path)?;
         match file.form()? {
             Some(schema_versions::FORM) => {}
-            None => file.in_one(schema_versions::bring)?,
+            None => file.in_one(schema_versions::upgrade)?,
             Some(form) => {
                 schema_versions::check(path, Some(form))?;
                 return Err(StoreError::file(path, &format!("it has the older schema version {form}")));
@@ -152,7 +152,7 @@ impl PortableFile {
     }
 
     /// Returns an error if the file is corrupt.
-    pub(super) fn sound(&self) -> Result<(), StoreError> {
+    pub(super) fn check_integrity(&self) -> Result<(), StoreError> {
         let report: Result<String, _> =
             self.connection.query_row("PRAGMA quick_check(1)", [], |row| row.get(0));
         match report {

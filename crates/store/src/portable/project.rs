@@ -96,12 +96,12 @@ async fn follow(files: PortableFiles, mut asked: mpsc::UnboundedReceiver<oneshot
 /// Startup: files first, then the rows that they lack.
 async fn begin(files: &PortableFiles, known: &mut Known) -> Result<(), StoreError> {
     for report in files.migrate(false).await? {
-        tell(&report);
+        log_report(&report);
     }
     known.catch_up(files).await
 }
 
-fn tell(report: &FileReport) {
+fn log_report(report: &FileReport) {
     if !report.migrated && report.jobs_imported == 0 {
         return;
     }
@@ -141,8 +141,8 @@ impl Known {
         let found = files_in(&files.dir).map_err(|error| StoreError::file(&files.dir, &error))?;
         for (plan, path) in found {
             match blocking(move || inspect(&path)).await {
-                Ok(Looked::Jobs(jobs)) => self.compare(files, plan, jobs).await?,
-                Ok(Looked::Damaged(error)) => {
+                Ok(Inspection::Jobs(jobs)) => self.compare(files, plan, jobs).await?,
+                Ok(Inspection::Damaged(error)) => {
                     self.tell(plan, &error);
                     self.damaged.insert(plan);
                 }
@@ -215,8 +215,8 @@ impl Known {
         let mut writes: BTreeMap<Option<PlanId>, ProjectorState> = BTreeMap::new();
         let mut moves: BTreeMap<Option<PlanId>, ProjectorState> = BTreeMap::new();
         for (job, part) in jobs.iter().zip(parts) {
-            let was = self.jobs.get(job).map(|(plan, _)| *plan);
-            let is = match part {
+            let old_plan = self.jobs.get(job).map(|(plan, _)| *plan);
+            let new_plan = match part {
                 FileState::Same => continue,
                 FileState::Gone => None,
                 FileState::Part(part) => {
@@ -225,8 +225,8 @@ impl Known {
                     Some(plan)
                 }
             };
-            if let Some(was) = was.filter(|was| Some(*was) != is) {
-                moves.entry(was).or_default().gone.push(job.clone());
+            if let Some(old_plan) = old_plan.filter(|old_plan| Some(*old_plan) != new_plan) {
+                moves.entry(old_plan).or_default().gone.push(job.clone());
             }
         }
         // Write to the new file before deleting from the old one: the job is in some file at any moment.
@@ -262,7 +262,7 @@ impl Known {
         }
         if let Err(error) = done {
             self.tell(plan, &error);
-            if !is_damaged && matches!(blocking(move || inspect(&path)).await, Ok(Looked::Damaged(_))) {
+            if !is_damaged && matches!(blocking(move || inspect(&path)).await, Ok(Inspection::Damaged(_))) {
                 self.again = true;
             }
             let parts = work.parts.iter().map(|part| part.index.job.clone());
@@ -291,16 +291,16 @@ impl Known {
 }
 
 /// A file's contents.
-enum Looked {
+enum Inspection {
     Jobs(Vec<Filed>),
     Damaged(StoreError),
 }
 
-fn inspect(path: &Path) -> Result<Looked, StoreError> {
+fn inspect(path: &Path) -> Result<Inspection, StoreError> {
     let file = PortableFile::open(path)?;
-    Ok(match file.sound() {
-        Ok(()) => Looked::Jobs(file.jobs()?),
-        Err(error) => Looked::Damaged(error),
+    Ok(match file.check_integrity() {
+        Ok(()) => Inspection::Jobs(file.jobs()?),
+        Err(error) => Inspection::Damaged(error),
     })
 }
 

@@ -88,7 +88,7 @@ pub(super) fn check(path: &Path, form: Option<i64>) -> Result<(), StoreError> {
 
 /// Migrates a file to the current format in the caller's transaction: if it contains invalid data, the file stays
 /// unchanged.
-pub(super) fn bring(transaction: &Transaction<'_>) -> Result<(), StoreError> {
+pub(super) fn upgrade(transaction: &Transaction<'_>) -> Result<(), StoreError> {
     transaction.execute_batch(LOG)?;
     times(transaction)?;
     if !has_column(transaction, "plan_action_logs", "redactions")? {

@@ -79,7 +79,7 @@ impl PortableFiles {
     pub async fn migrate(&self, dry_run: bool) -> Result<Vec<FileReport>, StoreError> {
         let known = Some((&self.store, self.store.identity().await?));
         let into = (!dry_run).then_some(self);
-        Migration { known, into }.of_all(&self.dir).await
+        Migration { known, into }.upgrade_all(&self.dir).await
     }
 
     /// What [`Self::migrate`] would do with a folder's files in a new database. Changes nothing.
@@ -87,7 +87,7 @@ impl PortableFiles {
     /// # Errors
     /// Returns an error if the folder cannot be read.
     pub async fn preview(dir: &Path) -> Result<Vec<FileReport>, StoreError> {
-        Migration { known: None, into: None }.of_all(dir).await
+        Migration { known: None, into: None }.upgrade_all(dir).await
     }
 }
 
@@ -100,12 +100,12 @@ struct Migration<'a> {
 }
 
 impl Migration<'_> {
-    async fn of_all(&self, dir: &Path) -> Result<Vec<FileReport>, StoreError> {
+    async fn upgrade_all(&self, dir: &Path) -> Result<Vec<FileReport>, StoreError> {
         let files = files_in(dir).map_err(|error| StoreError::file(dir, &error))?;
         let mut reports = Vec::new();
         for (plan, path) in files {
             let mut report = FileReport { path, ..FileReport::default() };
-            match self.bring(plan, &mut report).await {
+            match self.upgrade(plan, &mut report).await {
                 Err(error) => {
                     tracing::warn!(file = %report.path.display(), error = %error, "portable file not upgraded");
                     report.error = Some(error.to_string());
@@ -121,27 +121,27 @@ impl Migration<'_> {
         Ok(reports)
     }
 
-    async fn bring(&self, plan: Option<PlanId>, report: &mut FileReport) -> Result<(), StoreError> {
+    async fn upgrade(&self, plan: Option<PlanId>, report: &mut FileReport) -> Result<(), StoreError> {
         let (path, dry_run) = (report.path.clone(), self.into.is_none());
         let source =
             blocking(move || if dry_run { Source::copy(&path) } else { Ok(Source::in_place(&path)) });
         let source = Arc::new(source.await?);
         let opened = Arc::clone(&source);
-        let brought = blocking(move || bring_form(&opened, dry_run)).await?;
-        report.form = brought.form;
-        report.migrated = brought.is_older;
-        report.backup = brought.backup;
+        let upgraded = blocking(move || upgrade_file(&opened, dry_run)).await?;
+        report.form = upgraded.form;
+        report.migrated = upgraded.is_older;
+        report.backup = upgraded.backup;
         let mut unknown = Vec::new();
         let record = self.known.as_ref().map(|(_, identity)| identity.as_str());
-        for Filed { index, record: of } in brought.jobs {
+        for Filed { index, record: of } in upgraded.jobs {
             let is_own = of.is_some() && of.as_deref() == record;
-            if !is_own && !self.knows(&index.job).await? {
+            if !is_own && !self.is_known(&index.job).await? {
                 unknown.push(index);
             }
         }
         let mut left_out = Vec::new();
-        for (job, rows) in brought.without_index {
-            if !self.knows(&job).await? {
+        for (job, rows) in upgraded.without_index {
+            if !self.is_known(&job).await? {
                 report.rows_left_out += rows;
                 left_out.push(format!(
                     "{rows} row(s) of the job {} are not imported: plan_job_index does not have it",
@@ -155,11 +155,11 @@ impl Migration<'_> {
             format!("the job {} is not imported: invalid ID", index.job.as_str().escape_default())
         }));
         // In a dry run, a file in an older format is not migrated and cannot be read yet.
-        if !(dry_run && brought.is_older) {
+        if !(dry_run && upgraded.is_older) {
             unknown = self.readable(&source, unknown, &mut left_out).await?;
         }
         if !unknown.is_empty() {
-            self.take_all_in(plan, unknown, report, &mut left_out).await?;
+            self.import_all(plan, unknown, report, &mut left_out).await?;
         }
         report.error = describe_left_out(&left_out);
         Ok(())
@@ -190,7 +190,7 @@ impl Migration<'_> {
     }
 
     /// Imports jobs after backing up their file.
-    async fn take_all_in(
+    async fn import_all(
         &self,
         plan: Option<PlanId>,
         jobs: Vec<PlanJob>,
@@ -211,7 +211,7 @@ impl Migration<'_> {
             // The file's name decides which plan the job belongs to.
             let index = PlanJob { plan, ..index };
             let job = index.job.clone();
-            if let Err(error) = self.take_in(index, report).await {
+            if let Err(error) = self.import_one(index, report).await {
                 left_out.push(format!("cannot import the job {job}: {error}"));
             }
         }
@@ -223,7 +223,7 @@ impl Migration<'_> {
         Ok(())
     }
 
-    async fn take_in(&self, index: PlanJob, report: &mut FileReport) -> Result<(), StoreError> {
+    async fn import_one(&self, index: PlanJob, report: &mut FileReport) -> Result<(), StoreError> {
         let job = index.job.clone();
         let Some(into) = self.into else {
             report.jobs_imported += 1;
@@ -242,7 +242,7 @@ impl Migration<'_> {
         Ok(())
     }
 
-    async fn knows(&self, job: &JobId) -> Result<bool, StoreError> {
+    async fn is_known(&self, job: &JobId) -> Result<bool, StoreError> {
         let Some((store, _)) = &self.known else { return Ok(false) };
         let found = store.plan_job(job).await;
         Ok(found.map_err(|error| StoreError::Database(error.to_string()))?.is_some())
@@ -265,7 +265,7 @@ fn describe_left_out(left_out: &[String]) -> Option<String> {
 }
 
 /// A file after its migration.
-struct Brought {
+struct UpgradedFile {
     form: Option<i64>,
     is_older: bool,
     backup: Option<PathBuf>,
@@ -274,27 +274,28 @@ struct Brought {
     without_index: Vec<(JobId, u64)>,
 }
 
-fn bring_form(source: &Source, dry_run: bool) -> Result<Brought, StoreError> {
+fn upgrade_file(source: &Source, dry_run: bool) -> Result<UpgradedFile, StoreError> {
     let mut file = source.open()?;
     let path = source.path();
     let form = file.form()?;
     schema_versions::check(path, form)?;
     let is_older = form.is_some_and(|form| form < schema_versions::FORM);
-    let mut brought = Brought { form, is_older, backup: None, jobs: Vec::new(), without_index: Vec::new() };
+    let mut upgraded =
+        UpgradedFile { form, is_older, backup: None, jobs: Vec::new(), without_index: Vec::new() };
     if form.is_none() {
-        return Ok(brought);
+        return Ok(upgraded);
     }
     if is_older && !dry_run {
         // Try it first: a file that cannot be migrated would otherwise be backed up at each start.
-        file.after(schema_versions::bring)?;
-        brought.backup = Some(back_up(file.connection(), path, form.unwrap_or_default())?);
+        file.after(schema_versions::upgrade)?;
+        upgraded.backup = Some(back_up(file.connection(), path, form.unwrap_or_default())?);
     }
-    brought.jobs = match (is_older, dry_run) {
-        (true, true) => file.after(schema_versions::bring)?,
+    upgraded.jobs = match (is_older, dry_run) {
+        (true, true) => file.after(schema_versions::upgrade)?,
         (true, false) => {
             // Vacuum first: if the process dies afterwards, the next start sees the older format and repeats it.
             file.vacuum()?;
-            file.in_one(schema_versions::bring)?;
+            file.in_one(schema_versions::upgrade)?;
             file.vacuum()?;
             file.jobs()?
         }
@@ -302,9 +303,9 @@ fn bring_form(source: &Source, dry_run: bool) -> Result<Brought, StoreError> {
     };
     // The migration of an older format indexes everything in the log.
     if !is_older {
-        brought.without_index = file.without_index()?;
+        upgraded.without_index = file.without_index()?;
     }
-    Ok(brought)
+    Ok(upgraded)
 }
 
 fn copy(path: &Path) -> Result<PathBuf, StoreError> {

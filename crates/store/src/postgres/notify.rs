@@ -27,8 +27,8 @@ pub(super) struct CrossProcessNotifier {
 
 #[derive(Debug, Default)]
 struct Tasks {
-    telling: Option<AbortHandle>,
-    hearing: Option<AbortHandle>,
+    sender: Option<AbortHandle>,
+    listener: Option<AbortHandle>,
 }
 
 impl CrossProcessNotifier {
@@ -40,7 +40,7 @@ impl CrossProcessNotifier {
     /// Publishes the hub's commits to other processes from now on.
     pub(super) fn notify_from(&self, runtime: &Handle, pool: Pool, notifier: JobNotifier) {
         let channel = self.channel.clone();
-        let telling = runtime.spawn(async move {
+        let sender = runtime.spawn(async move {
             loop {
                 let jobs = notifier.unpublished().await;
                 if let Err(error) = notify(&pool, &channel, &jobs).await {
@@ -50,7 +50,7 @@ impl CrossProcessNotifier {
             }
         });
         let mut tasks = self.tasks.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(before) = tasks.telling.replace(telling.abort_handle()) {
+        if let Some(before) = tasks.sender.replace(sender.abort_handle()) {
             before.abort();
         }
     }
@@ -58,11 +58,11 @@ impl CrossProcessNotifier {
     /// Wakes the hub's followers when another process commits, from now on. Calling it again has no effect.
     pub(super) fn listen(&self, runtime: &Handle, notifier: &JobNotifier) {
         let mut tasks = self.tasks.lock().unwrap_or_else(PoisonError::into_inner);
-        if tasks.hearing.is_some() {
+        if tasks.listener.is_some() {
             return;
         }
         let (way, channel, notifier) = (self.way.clone(), self.channel.clone(), notifier.clone());
-        let hearing = runtime.spawn(async move {
+        let listener = runtime.spawn(async move {
             loop {
                 if let Err(error) = listen(&way, &channel, &notifier).await {
                     tracing::warn!(error = %error, "not receiving other processes' commits for now");
@@ -70,14 +70,14 @@ impl CrossProcessNotifier {
                 tokio::time::sleep(PAUSE).await;
             }
         });
-        tasks.hearing = Some(hearing.abort_handle());
+        tasks.listener = Some(listener.abort_handle());
     }
 }
 
 impl Drop for CrossProcessNotifier {
     fn drop(&mut self) {
         let tasks = self.tasks.get_mut().unwrap_or_else(PoisonError::into_inner);
-        for task in [tasks.telling.take(), tasks.hearing.take()].into_iter().flatten() {
+        for task in [tasks.sender.take(), tasks.listener.take()].into_iter().flatten() {
             task.abort();
         }
     }
@@ -98,7 +98,7 @@ async fn listen(
     notifier: &JobNotifier,
 ) -> Result<(), tokio_postgres::Error> {
     let (client, mut connection) = way.config.connect(way.tls.clone()).await?;
-    let hearing = pin!(async move {
+    let listener = pin!(async move {
         let mut messages = stream::poll_fn(move |context| connection.poll_message(context));
         while let Some(message) = messages.next().await {
             if let AsyncMessage::Notification(notification) = message? {
@@ -107,13 +107,13 @@ async fn listen(
         }
         Ok(())
     });
-    let asking = pin!(async {
+    let liveness_probe = pin!(async {
         client.batch_execute(&format!("LISTEN {channel}")).await?;
         // Commits made before `LISTEN` were not announced.
         notifier.wake_all();
         std::future::pending::<Result<(), tokio_postgres::Error>>().await
     });
-    match select(hearing, asking).await {
+    match select(listener, liveness_probe).await {
         Either::Left((ended, _)) | Either::Right((ended, _)) => ended,
     }
 }

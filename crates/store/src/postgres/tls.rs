@@ -67,11 +67,11 @@ fn without(url: &str, name: &str) -> (String, Option<String>) {
         _ => (String::new(), url, ' '),
     };
     let mut value = None;
-    let of = |part: &str| part.trim().strip_prefix(name)?.strip_prefix('=').map(str::to_owned);
-    let kept: Vec<&str> = tail
+    let value_of = |part: &str| part.trim().strip_prefix(name)?.strip_prefix('=').map(str::to_owned);
+    let remaining: Vec<&str> = tail
         .split(between)
         .filter(|part| {
-            of(part).is_none_or(|found| {
+            value_of(part).is_none_or(|found| {
                 value = Some(found);
                 false
             })
@@ -81,7 +81,7 @@ fn without(url: &str, name: &str) -> (String, Option<String>) {
         true => percent_encoding::percent_decode_str(&value).decode_utf8_lossy().into_owned(),
         false => value.trim_matches('\'').to_owned(),
     });
-    (format!("{head}{}", kept.join(&between.to_string())), value)
+    (format!("{head}{}", remaining.join(&between.to_string())), value)
 }
 
 /// Creates TLS connections; `None`: TLS is off.

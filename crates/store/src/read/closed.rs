@@ -102,7 +102,7 @@ async fn closed_days(db: &mut dyn Db, filter: &ResultFilter) -> Result<Vec<Close
         "SELECT s.id, s.job_id, s.date, s.model, s.status, s.error, s.starting_position, s.cash, s.portfolio_value,
              s.metadata, s.session_summary",
     );
-    these(&mut statement, filter);
+    from_closed_sessions(&mut statement, filter);
     statement.add(" ORDER BY s.model, s.date, s.job_id", []);
     let mut days = statement.query(db).await?.into_iter().map(day).collect::<Result<Vec<_>, StoreError>>()?;
     let places: HashMap<SessionId, usize> = days.iter().enumerate().map(|(at, day)| (day.id, at)).collect();
@@ -140,13 +140,13 @@ async fn belonging(
     order: &str,
 ) -> Result<Vec<Row>, StoreError> {
     let mut statement = Statement::new(format!("{select} session_id IN (SELECT s.id"));
-    these(&mut statement, filter);
+    from_closed_sessions(&mut statement, filter);
     statement.add(&format!(") ORDER BY session_id, {order}"), []);
     statement.query(db).await
 }
 
 /// Adds the condition for the filter's closed sessions.
-fn these(statement: &mut Statement, filter: &ResultFilter) {
+fn from_closed_sessions(statement: &mut Statement, filter: &ResultFilter) {
     statement.add(
         " FROM trading_sessions s WHERE s.completed_at IS NOT NULL AND s.starting_position IS NOT NULL
             AND s.cash IS NOT NULL AND s.portfolio_value IS NOT NULL",

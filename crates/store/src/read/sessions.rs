@@ -236,7 +236,7 @@ fn conditions(filter: &SessionFilter, question: Option<&SearchQuery>, statement:
     };
     statement.add(among, []);
     if let Some(node) = &filter.node {
-        of_node(statement, node);
+        filter_by_node(statement, node);
     }
     if let Some(question) = question {
         let (condition, words) = question.condition("m.content_id");
@@ -245,7 +245,7 @@ fn conditions(filter: &SessionFilter, question: Option<&SearchQuery>, statement:
     statement.add(")", []);
 }
 
-fn of_node(statement: &mut Statement, node: &str) {
+fn filter_by_node(statement: &mut Statement, node: &str) {
     let any_round = format!("{node}#");
     statement.add(
         " AND (m.node = ? OR substr(m.node, 1, ?) = ?)",
@@ -281,7 +281,7 @@ async fn conversation(
     let mut statement = Statement::default();
     statement.add("SELECT count(*) FROM reasoning_log_rows m WHERE m.session_id = ?", [session.into()]);
     if let Some(node) = node {
-        of_node(&mut statement, node);
+        filter_by_node(&mut statement, node);
     }
     let total = statement.query(db).await?.pop().map_or(Ok(0), |mut row| row.get())?;
     let instructions = match page.cursor {
@@ -310,7 +310,7 @@ async fn messages(
         [session.into()],
     );
     if let Some(node) = node {
-        of_node(&mut statement, node);
+        filter_by_node(&mut statement, node);
     }
     if let Some((from, _)) = part {
         statement.add(" AND m.message_index >= ?", [from.into()]);

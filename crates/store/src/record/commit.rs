@@ -114,7 +114,7 @@ impl CommitApplier<'_> {
             Write::Summary { path, summary } => self.summary(path.as_ref(), summary).await,
             Write::Vector(row) => {
                 let Self { db, head, .. } = self;
-                vectors::of_own(*db, (&head.job, &head.agent), row).await
+                vectors::store_own(*db, (&head.job, &head.agent), row).await
             }
             Write::Action(entry) => {
                 let (job, at) = (&self.commit.lease.job, self.commit.at);
@@ -150,7 +150,7 @@ impl CommitApplier<'_> {
                 ],
             )
             .await?
-            .ok_or_else(|| there_already(&intent.path))?
+            .ok_or_else(|| duplicate_step(&intent.path))?
             .get()?;
         self.send(step_id, 1).await
     }
@@ -241,7 +241,7 @@ impl CommitApplier<'_> {
                 return Ok(());
             }
             if !step.is_open {
-                return Err(there_already(&end.path));
+                return Err(duplicate_step(&end.path));
             }
             if step.class != end.class || step.digest != end.digest {
                 let path = &end.path;
@@ -383,7 +383,7 @@ impl CommitApplier<'_> {
                 ],
             )
             .await?;
-        if added == 0 { Err(there_already(&step.path)) } else { Ok(()) }
+        if added == 0 { Err(duplicate_step(&step.path)) } else { Ok(()) }
     }
 
     /// Abandons all open steps in the scope, in path order.
@@ -479,6 +479,6 @@ fn stored_origin(origin: &ReusedFrom) -> String {
     json::canonical(&json::to_value(origin))
 }
 
-fn there_already(path: &StepPath) -> StoreError {
+fn duplicate_step(path: &StepPath) -> StoreError {
     StoreError::inconsistent(format!("the step {path} is there already"))
 }

@@ -221,7 +221,7 @@ async fn implied_by_path(
     db: &mut dyn Db,
     session: SessionId,
 ) -> Result<BTreeMap<StepPath, Vec<DerivedRow>>, StoreError> {
-    let mut rows = derived_rows::of_session(db, session).await?;
+    let mut rows = derived_rows::load_session(db, session).await?;
     let mut by_path = BTreeMap::new();
     let sql = "SELECT id, path FROM steps WHERE session_id = $1 AND detached = $2";
     for mut row in db.query(sql, params![session, false]).await? {

@@ -15,7 +15,7 @@ use std::collections::BTreeMap;
 pub(crate) type BySteps = BTreeMap<i64, BTreeMap<i64, DerivedRow>>;
 
 /// Reads all derived rows of a session.
-pub(crate) async fn of_session(db: &mut dyn Db, session: SessionId) -> Result<BySteps, StoreError> {
+pub(crate) async fn load_session(db: &mut dyn Db, session: SessionId) -> Result<BySteps, StoreError> {
     let mut found = BySteps::new();
     let mut collect = |rows: Vec<Row>, read: fn(&mut Row) -> Result<DerivedRow, StoreError>| {
         for mut row in rows {

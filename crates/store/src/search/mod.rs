@@ -89,12 +89,12 @@ impl SearchQuery {
     /// Parses a query and estimates how frequent its words are. `None` if it has no words and so matches nothing.
     pub(crate) async fn parse(db: &mut dyn Db, question: &str) -> Result<Option<Self>, StoreError> {
         let backend = db.backend();
-        let asked = query_tokens(question);
-        if asked.is_empty() {
+        let tokens = query_tokens(question);
+        if tokens.is_empty() {
             return Ok(None);
         }
-        let newest = deferred_index::matching(db, &asked).await?;
-        let words = quoted(backend, &asked);
+        let newest = deferred_index::matching(db, &tokens).await?;
+        let words = quoted(backend, &tokens);
         let frequency = match backend {
             Backend::Sqlite => frequency(db, &words).await?,
             // Its planner knows word frequencies.

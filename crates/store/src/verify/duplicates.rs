@@ -139,7 +139,7 @@ const OF_JOB_SINCE_2: &[(&str, &str, &str)] = &[(
 )];
 
 /// Checks the duplicated data in a session's rows.
-pub(super) async fn of_session(
+pub(super) async fn check_session(
     db: &mut dyn Db,
     id: SessionId,
     rules: u32,
@@ -170,7 +170,7 @@ pub(super) async fn of_session(
 }
 
 /// Checks the duplicated data in a job's rows; returns the table and a message.
-pub(super) async fn of_job(
+pub(super) async fn check_job(
     db: &mut dyn Db,
     job: &JobId,
     rules: u32,
@@ -185,7 +185,7 @@ pub(super) async fn of_job(
 }
 
 /// Checks the search text of a step's reflections; returns a message if it does not match them.
-pub(super) async fn of_rows(
+pub(super) async fn check_rows(
     db: &mut dyn Db,
     step: i64,
     rows: &[&DerivedRow],

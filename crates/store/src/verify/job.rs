@@ -20,18 +20,18 @@ pub(super) async fn check(
     if let Some(broken) = days(rows) {
         return Ok(Some(broken));
     }
-    if let Some((table, why)) = duplicates::of_job(db, &rows.job, rows.rules_version).await? {
-        return Ok(Some(ChainBreak::of_job(vec![table], why)));
+    if let Some((table, why)) = duplicates::check_job(db, &rows.job, rows.rules_version).await? {
+        return Ok(Some(ChainBreak::in_job(vec![table], why)));
     }
     if let Some(why) = documents(db, rows).await? {
-        return Ok(Some(ChainBreak::of_job(vec!["texts"], why)));
+        return Ok(Some(ChainBreak::in_job(vec!["texts"], why)));
     }
     let branched = rows.config.pointer("/branch/job").and_then(Value::as_str);
     if rows.parent.as_ref().is_some_and(|parent| Some(parent.as_str()) != branched) {
-        return Ok(Some(ChainBreak::of_job(vec!["jobs"], "its parent is not the job that it branched from")));
+        return Ok(Some(ChainBreak::in_job(vec!["jobs"], "its parent is not the job that it branched from")));
     }
-    if let Some((tables, why)) = rows.altered() {
-        return Ok(Some(ChainBreak::of_job(tables, why)));
+    if let Some((tables, why)) = rows.difference_from_stored() {
+        return Ok(Some(ChainBreak::in_job(tables, why)));
     }
     Ok(published.and_then(|published| extends(rows, published)))
 }
@@ -50,7 +50,7 @@ fn days(rows: &JobRows) -> Option<ChainBreak> {
         let mut ends_at = None;
         for day in days {
             let broken = |tables: &[&'static str], why: &str| {
-                Some(ChainBreak::of_day(agent, day.date, tables.to_vec(), why))
+                Some(ChainBreak::in_day(agent, day.date, tables.to_vec(), why))
             };
             let session = sessions.get(&day.date);
             let is_skipped = day.status == DayStatus::Skipped;
@@ -80,7 +80,7 @@ fn days(rows: &JobRows) -> Option<ChainBreak> {
         }
         if let Some(date) = ends_at.filter(|_| rows.status == JobStatus::Completed) {
             let why = "the job is completed, but this day is not";
-            return Some(ChainBreak::of_day(
+            return Some(ChainBreak::in_day(
                 agent,
                 date,
                 vec!["trading_sessions", "job_details", "jobs"],
@@ -98,7 +98,7 @@ fn days(rows: &JobRows) -> Option<ChainBreak> {
                 by_agent.get(agent).is_some_and(|days| days.iter().any(|day| day.date == *date));
             if !is_expected {
                 let tables = vec!["trading_sessions", "job_details"];
-                return Some(ChainBreak::of_day(agent, *date, tables, "unexpected session on this day"));
+                return Some(ChainBreak::in_day(agent, *date, tables, "unexpected session on this day"));
             }
         }
     }
@@ -135,11 +135,11 @@ fn hashes(object: Option<&Value>) -> impl Iterator<Item = ContentHash> + '_ {
 fn extends(rows: &JobRows, published: &JobHead) -> Option<ChainBreak> {
     if published.job != rows.job {
         let why = format!("the published head belongs to job {}", published.job);
-        return Some(ChainBreak::of_job(vec!["jobs"], why));
+        return Some(ChainBreak::in_job(vec!["jobs"], why));
     }
     if published.rules_version != rows.rules_version || published.anchor != rows.computed_anchor() {
         let tables = vec!["jobs", "job_configs", "job_details"];
-        return Some(ChainBreak::of_job(tables, "the job's config has changed since its head was published"));
+        return Some(ChainBreak::in_job(tables, "the job's config has changed since its head was published"));
     }
     let chains = rows.computed_chains();
     for (agent, head) in &published.agents {
@@ -148,12 +148,12 @@ fn extends(rows: &JobRows, published: &JobHead) -> Option<ChainBreak> {
         let tables = vec!["trading_sessions", "job_details", "agent_chains"];
         if link != Some(&head.head) {
             let why = format!("the days of {agent} do not continue the published head");
-            return Some(ChainBreak { agent: Some(agent.clone()), ..ChainBreak::of_job(tables, why) });
+            return Some(ChainBreak { agent: Some(agent.clone()), ..ChainBreak::in_job(tables, why) });
         }
         if let Some(open) = &head.open
             && !rows.sessions.get(agent).is_some_and(|sessions| sessions.contains_key(&open.date))
         {
-            return Some(ChainBreak::of_day(
+            return Some(ChainBreak::in_day(
                 agent,
                 open.date,
                 tables,

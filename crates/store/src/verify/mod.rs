@@ -87,13 +87,13 @@ impl std::fmt::Display for ChainBreak {
 
 impl ChainBreak {
     /// A break that affects the job as a whole.
-    fn of_job(tables: Vec<&'static str>, why: impl Into<String>) -> Self {
+    fn in_job(tables: Vec<&'static str>, why: impl Into<String>) -> Self {
         Self { session: None, agent: None, date: None, path: None, tables, why: why.into() }
     }
 
     /// A break in a day that has no session, or in its row.
-    fn of_day(agent: &AgentName, date: Date, tables: Vec<&'static str>, why: impl Into<String>) -> Self {
-        Self { agent: Some(agent.clone()), date: Some(date), ..Self::of_job(tables, why) }
+    fn in_day(agent: &AgentName, date: Date, tables: Vec<&'static str>, why: impl Into<String>) -> Self {
+        Self { agent: Some(agent.clone()), date: Some(date), ..Self::in_job(tables, why) }
     }
 }
 
@@ -137,7 +137,7 @@ impl Store {
         let (rules, sessions): (u32, Vec<SessionId>) = match found {
             Ok(found) => found,
             Err(StoreError::Inconsistent(why)) => {
-                report.broken = Some(ChainBreak::of_job(vec!["jobs", "trading_sessions"], why));
+                report.broken = Some(ChainBreak::in_job(vec!["jobs", "trading_sessions"], why));
                 return Ok(report);
             }
             Err(error) => return Err(error),
@@ -162,7 +162,7 @@ impl Store {
             async move {
                 let Some(rows) = JobRows::load(db, job).await? else {
                     let broken =
-                        ChainBreak::of_job(vec!["jobs", "job_configs"], "the job's config is missing");
+                        ChainBreak::in_job(vec!["jobs", "job_configs"], "the job's config is missing");
                     return Ok((None, is_there.then_some(broken)));
                 };
                 let broken = job::check(db, &rows, published.as_ref()).await?;
@@ -172,7 +172,7 @@ impl Store {
         });
         (report.head, report.broken) = match of_job.await {
             Ok((head, broken)) => (head.filter(|_| broken.is_none()), broken),
-            Err(StoreError::Inconsistent(why)) => (None, Some(ChainBreak::of_job(vec!["jobs"], why))),
+            Err(StoreError::Inconsistent(why)) => (None, Some(ChainBreak::in_job(vec!["jobs"], why))),
             Err(error) => return Err(error),
         };
         Ok(report)
@@ -189,7 +189,7 @@ impl Store {
         });
         match checked.await {
             Err(StoreError::Inconsistent(why)) => {
-                let broken = ChainBreak::of_job(vec!["trading_sessions"], why);
+                let broken = ChainBreak::in_job(vec!["trading_sessions"], why);
                 Ok(Some(Err(Box::new(ChainBreak { session: Some(session), ..broken }))))
             }
             checked => checked,

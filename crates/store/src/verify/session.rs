@@ -38,7 +38,7 @@ pub(super) async fn verify(
     Ok(Some(match checked {
         Ok((head, links)) => Ok((SessionHead { session: id, agent, date, head }, links)),
         Err(Break(path, tables, why)) => {
-            let broken = ChainBreak::of_day(&agent, date, tables, why);
+            let broken = ChainBreak::in_day(&agent, date, tables, why);
             Err(Box::new(ChainBreak { session: Some(id), path, ..broken }))
         }
     }))
@@ -55,15 +55,15 @@ async fn check(
     let (id, job, agent, date) = place;
     let sql = "SELECT chain_head, chain_length, close_seq, detached_head, detached_length
         FROM trading_sessions WHERE id = $1";
-    let gone = || StoreError::inconsistent(format!("there is no session {id}"));
-    let mut row = db.row(sql, params![id]).await?.ok_or_else(gone)?;
+    let missing = || StoreError::inconsistent(format!("there is no session {id}"));
+    let mut row = db.row(sql, params![id]).await?.ok_or_else(missing)?;
     let (head, length): (ContentHash, u64) = (row.get()?, row.get()?);
     let close: Option<i64> = row.get()?;
     let (summaries, summaries_length): (Option<ContentHash>, u64) = (row.get()?, row.get()?);
     let mut walk = Walk {
         session: id,
         rules,
-        implied: derived::of_session(db, id).await?,
+        implied: derived::load_session(db, id).await?,
         messages: message_indexes(db, id).await?,
         attempts: attempts(db, id).await?,
         texts: Texts::default(),
@@ -90,7 +90,7 @@ async fn check(
         let rows: Vec<DerivedRow> = walk.implied.into_values().flat_map(BTreeMap::into_values).collect();
         return Ok(Err(Break(None, tables(&rows), "rows belong to no step".to_owned())));
     }
-    if let Some(found) = duplicates::of_session(db, id, rules).await? {
+    if let Some(found) = duplicates::check_session(db, id, rules).await? {
         return Ok(Err(found));
     }
     Ok(Ok((head, length + summaries_length)))
@@ -273,7 +273,7 @@ impl Walk {
         if !self.messages.take(step.id, spoken) {
             return broken(vec!["reasoning_log_rows"], "its messages were moved");
         }
-        if let Some(why) = duplicates::of_rows(db, step.id, &rows).await? {
+        if let Some(why) = duplicates::check_rows(db, step.id, &rows).await? {
             return broken(vec!["trade_reflections", "texts"], &why);
         }
         let mut attempts = self.attempts.remove(&step.id).unwrap_or_default();

@@ -323,7 +323,7 @@ fn read_prices() -> LocalStep {
         arguments: json!({ "series": "AAPL/bars" }),
         outcome: json!({ "closes": [0.1, 0.30000000000000004, 1e-7, 542.44], "note": "x".repeat(200) }),
         outcome_kind: OutcomeKind::Ok,
-        said: None,
+        message: None,
         implied: vec![DerivedRow::Exposure(exposure)],
     }
 }
@@ -355,7 +355,7 @@ fn buy(day: usize, shares: i64) -> LocalStep {
         arguments: json!({ "side": "buy", "symbol": "AAPL", "quantity": 10 }),
         outcome: json!({ "status": "filled" }),
         outcome_kind: OutcomeKind::Ok,
-        said: None,
+        message: None,
         implied: vec![
             DerivedRow::Order(Box::new(order(day, "filled", "AAPL"))),
             DerivedRow::Position(position),
@@ -371,7 +371,7 @@ fn refused(day: usize) -> LocalStep {
         arguments: json!({ "side": "buy", "symbol": "NOPE", "quantity": 10 }),
         outcome: json!({ "status": "rejected", "code": "unknown_symbol" }),
         outcome_kind: OutcomeKind::Refused,
-        said: None,
+        message: None,
         implied: vec![DerivedRow::Order(Box::new(OrderRow {
             order_id: format!("o{day}.2"),
             code: Some("unknown_symbol".to_owned()),

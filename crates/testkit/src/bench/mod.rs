@@ -30,9 +30,9 @@ pub fn main(benches: &[Bench]) {
     if arguments.iter().any(|argument| argument == "--list") {
         return;
     }
-    let wanted: Vec<&String> = arguments.iter().filter(|argument| !argument.starts_with('-')).collect();
+    let selected: Vec<&String> = arguments.iter().filter(|argument| !argument.starts_with('-')).collect();
     for bench in benches {
-        if wanted.is_empty() || wanted.iter().any(|name| *name == bench.name) {
+        if selected.is_empty() || selected.iter().any(|name| *name == bench.name) {
             let started = std::time::Instant::now();
             println!("\n## {}\n", bench.name);
             (bench.run)();

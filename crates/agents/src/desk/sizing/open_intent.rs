@@ -74,11 +74,11 @@ pub(super) fn open_intent<'a>(
     let position = trial.account().position(symbol);
     let proposal = target.proposal;
     let requested = proposal.and_then(|proposal| proposal.leverage);
-    let most = context.config.max_leverage.min(profile.leverage_limit()).max(profile.min_leverage);
+    let max_leverage = context.config.max_leverage.min(profile.leverage_limit()).max(profile.min_leverage);
     let leverage = match position {
         // An addition has the leverage of the open position.
         Some(position) => position.leverage,
-        None => requested.unwrap_or(Decimal::ONE).clamp(profile.min_leverage, most),
+        None => requested.unwrap_or(Decimal::ONE).clamp(profile.min_leverage, max_leverage),
     };
     if let Some(requested) = requested.filter(|requested| *requested != leverage) {
         let text = format!("A leverage of {requested} was asked; it is {leverage}.");
@@ -86,7 +86,7 @@ pub(super) fn open_intent<'a>(
             symbol,
             AdjustmentCode::Leverage,
             text,
-            &[("asked", requested), ("most", most), ("leverage", leverage)],
+            &[("asked", requested), ("most", max_leverage), ("leverage", leverage)],
         );
     }
     let side = if target.open > Decimal::ZERO { Side::Buy } else { Side::Short };

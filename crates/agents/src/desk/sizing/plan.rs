@@ -273,16 +273,16 @@ fn too_small(
     adjustments: &mut Adjustments,
 ) -> bool {
     let value = quantity.saturating_mul(target.price.0);
-    let least = context.equity.max(Decimal::ZERO).saturating_mul(context.config.min_order);
-    if value >= least {
+    let min_value = context.equity.max(Decimal::ZERO).saturating_mul(context.config.min_order);
+    if value >= min_value {
         return false;
     }
-    let text = format!("An order of {} is below the least of {}.", value.round_dp(2), least.round_dp(2));
+    let text = format!("An order of {} is below the least of {}.", value.round_dp(2), min_value.round_dp(2));
     adjustments.add(
         target.symbol,
         AdjustmentCode::TooSmall,
         text,
-        &[("value", value.round_dp(4)), ("least", least.round_dp(4))],
+        &[("value", value.round_dp(4)), ("least", min_value.round_dp(4))],
     );
     true
 }

@@ -25,7 +25,7 @@ pub(super) struct CreatedDataset {
     symbols: usize,
     days: usize,
     bars: usize,
-    bars_within_days: usize,
+    intraday_bars: usize,
     report: papertape_market::import::ImportReport,
 }
 
@@ -33,7 +33,7 @@ pub(super) struct CreatedDataset {
 pub(super) fn check(name: &str, span: BarInterval) -> Result<()> {
     check_name(name).map_err(|error| usage(format!("--name: {error}")))?;
     if let BarInterval::Minutes(minutes) = span
-        && u16::try_from(minutes).ok().and_then(Interval::of_minutes).is_none()
+        && u16::try_from(minutes).ok().and_then(Interval::from_minutes).is_none()
     {
         return Err(usage(format!(
             "--interval: a dataset cannot hold bars of {span}; use --no-import to download without creating one"
@@ -60,7 +60,7 @@ pub(super) fn create(
         format: None,
         symbol: None,
         interval: match args.interval {
-            BarInterval::Minutes(minutes) => u16::try_from(minutes).ok().and_then(Interval::of_minutes),
+            BarInterval::Minutes(minutes) => u16::try_from(minutes).ok().and_then(Interval::from_minutes),
             BarInterval::Day => None,
         },
         basis: args.source.basis(),
@@ -94,7 +94,7 @@ pub(super) fn create(
         symbols: dataset.all_symbols().count(),
         days: dataset.days().len(),
         bars: dataset.bar_count(),
-        bars_within_days: dataset.intraday_bars(),
+        intraday_bars: dataset.intraday_bars(),
         report: imported.report,
     })
 }
@@ -120,8 +120,8 @@ impl fmt::Display for CreatedDataset {
             counted(self.days as u64, "day"),
             counted(self.bars as u64, "daily bar")
         )?;
-        if self.bars_within_days > 0 {
-            write!(f, ", {}", counted(self.bars_within_days as u64, "intraday bar"))?;
+        if self.intraday_bars > 0 {
+            write!(f, ", {}", counted(self.intraday_bars as u64, "intraday bar"))?;
         }
         f.write_str(if self.imported { "" } else { "; already imported" })
     }

@@ -99,11 +99,11 @@ impl Stream {
         }
         let read: WireEvent = parse(event.data.as_bytes())?;
         match read.kind.as_deref().unwrap_or(event.name) {
-            "message_start" => self.use_more(read.message.and_then(|message| message.usage)),
+            "message_start" => self.add_usage(read.message.and_then(|message| message.usage)),
             "content_block_start" => self.start(read.index, read.content_block, delta)?,
             "content_block_delta" => self.add(read.index, read.delta.unwrap_or_default(), delta)?,
             "message_delta" => {
-                self.use_more(read.usage);
+                self.add_usage(read.usage);
                 if let Some(reason) = read.delta.and_then(|delta| delta.stop_reason) {
                     self.stop = Some(Stop::read(&reason));
                 }
@@ -117,7 +117,7 @@ impl Stream {
     }
 
     /// Counts are cumulative: a later event includes the earlier ones.
-    fn use_more(&mut self, used: Option<Used>) {
+    fn add_usage(&mut self, used: Option<Used>) {
         let Some(used) = used else { return };
         let so_far = self.used.unwrap_or_default();
         self.used = Some(Used {
@@ -139,8 +139,8 @@ impl Stream {
         let raw = raw.ok_or(WireError::Unreadable)?;
         let block = read_block(&raw)?;
         let index = index.unwrap_or_else(|| self.blocks.last_key_value().map_or(0, |(last, _)| last + 1));
-        let most = i128::try_from(MAX_TOOL_CALLS).unwrap_or(i128::MAX);
-        if block.kind == "tool_use" && !(0..most).contains(&index) {
+        let max_index = i128::try_from(MAX_TOOL_CALLS).unwrap_or(i128::MAX);
+        if block.kind == "tool_use" && !(0..max_index).contains(&index) {
             return Err(Bound::ToolCallIndex.into());
         }
         if let Some(text) = block.text.as_deref().filter(|text| !text.is_empty()) {

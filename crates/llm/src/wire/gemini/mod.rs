@@ -10,11 +10,11 @@ pub(super) use read::{Stream, read_whole};
 pub(super) use write::{path, write};
 
 /// The ID of a call that came without one: derived from the call's name, and not sent back.
-fn stand_in_id(name: &str, at: usize) -> String {
+fn generated_id(name: &str, at: usize) -> String {
     format!("call#{name}#{at}")
 }
 
-/// The ID if the provider issued it; `None` for one made by `stand_in_id`.
+/// The ID if the provider issued it; `None` for one made by `generated_id`.
 fn own_id(id: &str) -> Option<&str> {
     let is_placeholder = id
         .strip_prefix("call#")

@@ -1,6 +1,6 @@
 //! Responses in the protocol's format, whole and streamed.
 
-use super::stand_in_id;
+use super::generated_id;
 use super::types::{ReplyPart, Response, Usage as Used};
 use crate::bounds::Trees;
 use crate::provider_state::ProviderPart;
@@ -68,7 +68,7 @@ impl Stream {
         if let Some(call) = part.function_call {
             let at = self.reply.tool_calls.len();
             let name = call.name.unwrap_or_default();
-            let id = call.id.filter(|id| !id.is_empty()).unwrap_or_else(|| stand_in_id(&name, at));
+            let id = call.id.filter(|id| !id.is_empty()).unwrap_or_else(|| generated_id(&name, at));
             let call = tool_call((Some(id), at), Some(name), call.args.as_deref(), &mut self.trees)?;
             self.reply.tool_calls.push(call);
             self.reply.note.calls.push(signature.into_iter().collect());

@@ -130,7 +130,7 @@ impl BarReader {
             (Some(seconds), _) if seconds >= 23 * 3_600 => Ok(None),
             (Some(seconds), _) => {
                 let minutes = (seconds % 60 == 0).then(|| u16::try_from(seconds / 60).ok()).flatten();
-                minutes.and_then(Interval::of_minutes).map(Some).ok_or_else(|| {
+                minutes.and_then(Interval::from_minutes).map(Some).ok_or_else(|| {
                     ReadAbort::file(1, format!("bars are {seconds} seconds apart: give their interval"))
                 })
             }

@@ -100,7 +100,7 @@ impl Series<'_, '_, '_> {
             match basis {
                 Basis::AsTraded => Bar { open, rest },
                 Basis::SplitAdjusted => {
-                    let (open, rest) = self.splits.turn_back(day.date, open, rest);
+                    let (open, rest) = self.splits.to_traded(day.date, open, rest);
                     Bar { open, rest }
                 }
             }

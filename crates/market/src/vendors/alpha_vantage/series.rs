@@ -148,9 +148,9 @@ impl Document<'_> {
     fn read(&mut self, document: &Object<'_>, source: &Source, sink: &mut dyn Sink) -> Result<(), ReadAbort> {
         let Some((name, series)) = document.find(|key| key.starts_with("Time Series")) else {
             let keys: Vec<&str> = document.0.iter().map(|(key, _)| &**key).collect();
-            let said = document.field(&["Note", "Information", "Error Message"]);
-            let reason = match said {
-                Some(said) => format!("it holds no series, but says {}", fields::quote(&said)),
+            let message = document.field(&["Note", "Information", "Error Message"]);
+            let reason = match message {
+                Some(message) => format!("it holds no series, but says {}", fields::quote(&message)),
                 None => format!("it has no `Time Series`, but {}", fields::quote(&keys.join(", "))),
             };
             return Err(ReadAbort::file(1, reason));

@@ -106,7 +106,7 @@ impl Kline {
         let at = if minutes == DAY_MINUTES {
             BarTime::Day(self.opens_at.to_zoned(TimeZone::UTC).date())
         } else {
-            let interval = u16::try_from(minutes).ok().and_then(Interval::of_minutes);
+            let interval = u16::try_from(minutes).ok().and_then(Interval::from_minutes);
             let interval = interval.filter(|_| length % 60_000 == 0);
             let interval = interval.ok_or_else(|| format!("bars of {minutes} minutes are not supported"))?;
             BarTime::Within { opens_at: self.opens_at, interval }

@@ -34,10 +34,10 @@ pub(super) const CHART: Format = Format {
 fn read(source: &Source, hints: &Hints, sink: &mut dyn Sink) -> Result<(), ReadAbort> {
     let body = whole_json(source)?;
     if let Some(error) = body.pointer("/chart/error").filter(|error| !error.is_null()) {
-        let said = error.get("description").and_then(Value::as_str).unwrap_or("an error");
+        let message = error.get("description").and_then(Value::as_str).unwrap_or("an error");
         return Err(ReadAbort::file(
             1,
-            format!("it holds an error instead of a chart: {}", fields::quote(said)),
+            format!("it holds an error instead of a chart: {}", fields::quote(message)),
         ));
     }
     let chart = Chart::read(&body).map_err(|reason| ReadAbort::file(1, reason))?;

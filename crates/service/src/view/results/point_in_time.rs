@@ -23,7 +23,7 @@ pub(super) async fn reason(
         return Ok(None);
     };
     let config = configs.of(app, job).await?;
-    let mark = Unverified::of_session(metadata, date);
+    let mark = Unverified::from_session(metadata, date);
     let parent = config.and_then(|config| config.branch.as_ref()).map(|branch| branch.job.clone());
     let parent = parent.filter(|_| mark.kind == UnverifiedKind::Branch);
     let origin = mark.job.or(parent).unwrap_or_else(|| job.clone());
