@@ -1,8 +1,13 @@
 //! Enums that are stored as words.
 
+/// Spells the variants of an enum, in declaration order, as the record and the API do.
+#[macro_export]
 macro_rules! words {
     ($name:ident { $($variant:ident = $word:literal),+ $(,)? }) => {
         impl $name {
+            /// Every variant, in declaration order.
+            pub const ALL: [Self; [$($word),+].len()] = [$(Self::$variant),+];
+
             /// The spelling in the record and the API.
             #[must_use]
             pub const fn as_str(self) -> &'static str {
@@ -27,4 +32,3 @@ macro_rules! words {
         }
     };
 }
-pub(crate) use words;

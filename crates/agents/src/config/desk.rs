@@ -77,6 +77,8 @@ pub enum PromptStyle {
     Detailed,
 }
 
+papertape_core::words!(PromptStyle { Standard = "standard", Compact = "compact", Detailed = "detailed" });
+
 /// Which of a desk's two models a node uses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -187,18 +189,6 @@ impl std::str::FromStr for Phase {
 impl fmt::Display for Phase {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.as_str())
-    }
-}
-
-impl PromptStyle {
-    /// The spelling in configs, and the suffix of the prompt files' names.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Standard => "standard",
-            Self::Compact => "compact",
-            Self::Detailed => "detailed",
-        }
     }
 }
 
