@@ -14,16 +14,8 @@ use std::sync::Arc;
 
 /// An action log whose failures are counted. A lost lease is not a failure.
 pub(super) struct InstrumentedLog {
-    log: Arc<dyn ActionLog>,
-    metrics: Arc<Metrics>,
-}
-
-impl InstrumentedLog {
-    /// Counts the failures of this log.
-    #[must_use]
-    pub(super) fn new(log: Arc<dyn ActionLog>, metrics: Arc<Metrics>) -> Self {
-        Self { log, metrics }
-    }
+    pub(super) log: Arc<dyn ActionLog>,
+    pub(super) metrics: Arc<Metrics>,
 }
 
 impl ActionLog for InstrumentedLog {

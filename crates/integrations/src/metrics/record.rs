@@ -16,16 +16,8 @@ use std::sync::Arc;
 /// A record whose failed commits are counted if they contain action log rows. A lost lease is not a failure,
 /// nor is a write that a plan's rules reject: it is committed again as rejected.
 pub(super) struct InstrumentedRecord {
-    record: Arc<dyn RecordStore>,
-    metrics: Arc<Metrics>,
-}
-
-impl InstrumentedRecord {
-    /// Counts the failures of this record.
-    #[must_use]
-    pub(super) fn new(record: Arc<dyn RecordStore>, metrics: Arc<Metrics>) -> Self {
-        Self { record, metrics }
-    }
+    pub(super) record: Arc<dyn RecordStore>,
+    pub(super) metrics: Arc<Metrics>,
 }
 
 /// Whether the error is a write failure.
