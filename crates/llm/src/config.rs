@@ -45,7 +45,7 @@ papertape_core::words!(ProviderKind {
 
 impl ProviderKind {
     /// The kinds that are available without configuration, each under its own name.
-    pub fn standard() -> impl Iterator<Item = Self> {
+    pub fn standard_kinds() -> impl Iterator<Item = Self> {
         Self::ALL.into_iter().filter(|kind| *kind != Self::OpenaiCompatible)
     }
 
@@ -91,7 +91,7 @@ impl ProviderKind {
     /// The standard provider of this name.
     #[must_use]
     pub fn standard(name: &str) -> Option<Self> {
-        Self::standard().find(|kind| kind.as_str() == name)
+        Self::standard_kinds().find(|kind| kind.as_str() == name)
     }
 }
 
@@ -133,7 +133,7 @@ impl ModelsConfig {
     /// # Errors
     /// A provider without a kind, or with the reserved name of the house models.
     pub(crate) fn resolved(&self) -> Result<BTreeMap<String, (ProviderKind, ProviderConfig)>, ConfigError> {
-        let mut all: BTreeMap<String, (ProviderKind, ProviderConfig)> = ProviderKind::standard()
+        let mut all: BTreeMap<String, (ProviderKind, ProviderConfig)> = ProviderKind::standard_kinds()
             .map(|kind| (kind.as_str().to_owned(), (kind, ProviderConfig::default())))
             .collect();
         for (name, config) in &self.providers {

@@ -40,6 +40,7 @@ pub struct Close {
 
 from_row! { impl row => Close { agent, date, portfolio_value, metadata } }
 
+/// SQL: a job's closed sessions, including those of other jobs that completed its skipped days.
 const CLOSED: &str = "WITH closed (id, model, date) AS (
     SELECT id, model, date FROM trading_sessions WHERE job_id = $1 AND completed_at IS NOT NULL
     UNION ALL
