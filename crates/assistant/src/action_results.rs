@@ -1,11 +1,12 @@
 //! Action results in the form for the model.
 
+use crate::calls::CallResult;
 use crate::confirm::Pending;
 use crate::protocol::ActionCall;
 use crate::tree::READ_TEXT_OF_OTHERS;
 use papertape_core::action::ActionDraft;
 use papertape_core::fence::{Author, fence};
-use papertape_core::message::{CallFailure, Message, ModelReply};
+use papertape_core::message::{Message, ModelReply};
 use papertape_core::prompt::lines::ACTION_RESULTS;
 use papertape_core::tape::ActionReply;
 use serde_json::{Value, json};
@@ -20,7 +21,7 @@ const MAX_RESULTS_CHARS: usize = 400_000;
 #[derive(Debug)]
 pub(crate) struct ExecutedAction {
     pub(crate) call: ActionCall,
-    pub(crate) result: Result<ActionReply, CallFailure>,
+    pub(crate) result: CallResult<ActionReply>,
     /// Set if it awaits confirmation.
     pub(crate) pending: Option<Pending>,
     /// Whether it is blocked from incurring cost: untrusted text was read, and no user is present to confirm.

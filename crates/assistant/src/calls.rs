@@ -1,5 +1,6 @@
 //! The calls that the assistant's jobs make: each is an action step of the tape.
 
+use papertape_core::message::CallFailure;
 use papertape_core::ports::ExternalCall;
 use papertape_core::tape::{ActionOptions, ActionRequest};
 use serde_json::Value;
@@ -16,6 +17,9 @@ pub(crate) const PLAN: &str = "$plan";
 pub(crate) const SET_TASK: &str = "$set_task";
 /// Sets a plan's status.
 pub(crate) const SET_PLAN: &str = "$set_plan";
+
+/// The outcome of a call.
+pub(crate) type CallResult<T> = Result<T, CallFailure>;
 
 pub(crate) fn call(tool: &str, arguments: Value) -> ExternalCall {
     ExternalCall { server: SERVER.to_owned(), tool: tool.to_owned(), arguments }

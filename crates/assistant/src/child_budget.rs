@@ -3,9 +3,9 @@
 //! A turn or the execution of a plan has two budgets: one for its own model calls, and one for all the
 //! simulations that it starts. A started job gets an allocation; when it ends, the unused part is released.
 
+use crate::calls::CallResult;
 use papertape_core::budget::Limit;
 use papertape_core::id::JobId;
-use papertape_core::message::CallFailure;
 use papertape_core::ports::BoxFuture;
 use papertape_core::time::Timestamp;
 
@@ -30,7 +30,7 @@ pub trait ChildBudget: Send + Sync {
         job: &'a JobId,
         requested: Limit,
         until: Option<Timestamp>,
-    ) -> BoxFuture<'a, Result<Limit, CallFailure>>;
+    ) -> BoxFuture<'a, CallResult<Limit>>;
 
     /// For a job on a plan: half of what is left for model calls, and everything that is left for simulations, or
     /// nothing (if `with_simulations` is `false`).
@@ -41,8 +41,8 @@ pub trait ChildBudget: Send + Sync {
         &'a self,
         job: &'a JobId,
         with_simulations: bool,
-    ) -> BoxFuture<'a, Result<BudgetShare, CallFailure>>;
+    ) -> BoxFuture<'a, CallResult<BudgetShare>>;
 
     /// Releases the unused allocation of a job that has stopped, or was not started after all.
-    fn settle<'a>(&'a self, job: &'a JobId) -> BoxFuture<'a, Result<(), CallFailure>>;
+    fn settle<'a>(&'a self, job: &'a JobId) -> BoxFuture<'a, CallResult<()>>;
 }

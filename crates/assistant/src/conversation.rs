@@ -6,7 +6,7 @@
 
 use crate::action_results::{ExecutedAction, result_messages};
 use crate::actions::{ACTIONS, ActionSpec};
-use crate::calls::call;
+use crate::calls::{CallResult, call};
 use crate::confirm::{Pending, requires_confirmation};
 use crate::deletion_preview::{self, DeletionPreview};
 use crate::prompt::Prompts;
@@ -246,7 +246,7 @@ struct HoldDecision {
 }
 
 /// A running action, with its index in the round.
-type Running = BoxFuture<'static, (usize, Result<Result<ActionReply, CallFailure>, SessionStop>)>;
+type Running = BoxFuture<'static, (usize, Result<CallResult<ActionReply>, SessionStop>)>;
 
 /// Executes a round's actions in order; later ones wait for blocking ones.
 async fn execute_round(
@@ -258,7 +258,7 @@ async fn execute_round(
     let from = outcome.actions.len();
     let tainted = outcome.tainted;
     let mut concurrent: FuturesUnordered<Running> = FuturesUnordered::new();
-    let mut results: Vec<Option<Result<ActionReply, CallFailure>>> = Vec::new();
+    let mut results: Vec<Option<CallResult<ActionReply>>> = Vec::new();
     let mut rows = Vec::new();
     let timeout = conversation.limits.action_timeout;
     let reading = options(RetryPolicy::default(), timeout);
@@ -348,7 +348,7 @@ fn options(retry: RetryPolicy, timeout: Duration) -> ActionOptions {
 }
 
 /// The row of an ended action, for the reply's summary.
-fn final_row(row: ActionDraft, result: &Result<ActionReply, CallFailure>, is_pending: bool) -> ActionDraft {
+fn final_row(row: ActionDraft, result: &CallResult<ActionReply>, is_pending: bool) -> ActionDraft {
     let order = row.details.as_ref().map(|details| details["order"].clone());
     let (status, message) = match result {
         Ok(reply) => (ActionStatus::Completed, reply.message.clone()),

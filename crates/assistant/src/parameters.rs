@@ -47,23 +47,11 @@ pub enum ParamType {
     Objects,
 }
 
-impl ParamType {
-    /// Its name for the model.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Text => "text",
-            Self::Whole => "whole number",
-            Self::Amount => "number",
-            Self::Flag => "true or false",
-            Self::Day => "YYYY-MM-DD",
-            Self::Texts => "list of texts",
-            Self::Wholes => "list of whole numbers",
-            Self::Object => "object",
-            Self::Objects => "list of objects",
-        }
-    }
-}
+papertape_core::words!(ParamType {
+    Text = "text", Whole = "whole number", Amount = "number", Flag = "true or false",
+    Day = "YYYY-MM-DD", Texts = "list of texts", Wholes = "list of whole numbers",
+    Object = "object", Objects = "list of objects",
+});
 
 impl Parameter {
     pub(crate) const fn required(

@@ -1,8 +1,7 @@
 //! A plan as an assistant job reads it, and status updates for it.
 
-use crate::calls::{PLAN, SET_PLAN, SET_TASK, call, request};
+use crate::calls::{CallResult, PLAN, SET_PLAN, SET_TASK, call, request};
 use papertape_core::action::{ActionDraft, ActionKind, ActionStatus};
-use papertape_core::message::CallFailure;
 use papertape_core::plan::{PlanId, TaskId, TaskStatus};
 use papertape_core::record::JobStatus;
 use papertape_core::tape::{ActionOptions, ActionReply, ActionRequest, Ctx, ScopeKey, SessionStop};
@@ -81,7 +80,7 @@ pub(crate) async fn set_task(
     status: TaskStatus,
     result: Option<Value>,
     options: ActionOptions,
-) -> Result<Result<ActionReply, CallFailure>, SessionStop> {
+) -> Result<CallResult<ActionReply>, SessionStop> {
     let arguments = json!({ "plan_id": plan, "task_id": task, "status": status, "execution_result": result });
     let row = ActionDraft {
         plan: Some(plan),
@@ -97,7 +96,7 @@ pub(crate) async fn set_plan(
     plan: PlanId,
     status: JobStatus,
     options: ActionOptions,
-) -> Result<Result<ActionReply, CallFailure>, SessionStop> {
+) -> Result<CallResult<ActionReply>, SessionStop> {
     let row = ActionDraft {
         plan: Some(plan),
         details: Some(json!({ "parameters": { "plan_id": plan, "status": status } })),

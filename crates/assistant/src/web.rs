@@ -1,6 +1,6 @@
 //! Web search, as the assistant uses it.
 
-use papertape_core::message::CallFailure;
+use crate::calls::CallResult;
 use papertape_core::ports::BoxFuture;
 use serde::{Deserialize, Serialize};
 
@@ -19,5 +19,5 @@ pub struct Hit {
 pub trait WebSearch: Send + Sync {
     /// Runs one search; at most `limit` hits, best first. If no service is configured, the error says so and what
     /// to configure.
-    fn search<'a>(&'a self, query: &'a str, limit: u32) -> BoxFuture<'a, Result<Vec<Hit>, CallFailure>>;
+    fn search<'a>(&'a self, query: &'a str, limit: u32) -> BoxFuture<'a, CallResult<Vec<Hit>>>;
 }

@@ -5,7 +5,6 @@ use crate::id::{JobId, PlanId};
 use crate::job::{JobStatus, NewJob};
 use crate::language::Language;
 use crate::time::Timestamp;
-use crate::words::words;
 use papertape_redact::{Redact, RedactionPass};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -40,7 +39,7 @@ pub enum ChatRole {
     Assistant,
 }
 
-words!(ChatRole { User = "user", Assistant = "assistant" });
+crate::words!(ChatRole { User = "user", Assistant = "assistant" });
 
 /// A message of a chat session.
 #[derive(Clone, Debug, PartialEq, Serialize)]

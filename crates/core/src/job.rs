@@ -3,7 +3,6 @@
 use crate::content::StoredText;
 use crate::id::{AgentName, ContentHash, JobId, PlanId};
 use crate::time::{Date, Timestamp};
-use crate::words::words;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::fmt;
@@ -62,19 +61,12 @@ pub enum DayStatus {
     Skipped,
 }
 
-words!(JobStatus {
-    Queued = "queued",
-    Running = "running",
-    Completed = "completed",
-    Partial = "partial",
-    Failed = "failed",
-    Cancelled = "cancelled",
+crate::words!(JobStatus {
+    Queued = "queued", Running = "running", Completed = "completed", Partial = "partial",
+    Failed = "failed", Cancelled = "cancelled",
 });
-words!(DayStatus {
-    Queued = "queued",
-    Running = "running",
-    Completed = "completed",
-    Failed = "failed",
+crate::words!(DayStatus {
+    Queued = "queued", Running = "running", Completed = "completed", Failed = "failed",
     Skipped = "skipped",
 });
 

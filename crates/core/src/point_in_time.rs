@@ -27,19 +27,10 @@ pub enum UnverifiedKind {
     Branch,
 }
 
-impl UnverifiedKind {
-    /// The spelling in documents.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::ExternalTools => "external_tools",
-            Self::Import => "import",
-            Self::Memory => "memory",
-            Self::Continuation => "continuation",
-            Self::Branch => "branch",
-        }
-    }
-}
+crate::words!(UnverifiedKind {
+    ExternalTools = "external_tools", Import = "import", Memory = "memory",
+    Continuation = "continuation", Branch = "branch",
+});
 
 /// The mark: its kind, and the session where it originated.
 ///

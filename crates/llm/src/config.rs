@@ -36,41 +36,17 @@ pub enum ProviderKind {
     OpenaiCompatible,
 }
 
+papertape_core::words!(ProviderKind {
+    Openai = "openai", Anthropic = "anthropic", Gemini = "gemini", Deepseek = "deepseek",
+    Groq = "groq", Xai = "xai", Openrouter = "openrouter", Mistral = "mistral",
+    Together = "together", Moonshot = "moonshot", Qwen = "qwen", Ollama = "ollama",
+    OpenaiCompatible = "openai_compatible",
+});
+
 impl ProviderKind {
     /// The kinds that are available without configuration, each under its own name.
-    pub const STANDARD: [Self; 12] = [
-        Self::Openai,
-        Self::Anthropic,
-        Self::Gemini,
-        Self::Deepseek,
-        Self::Groq,
-        Self::Xai,
-        Self::Openrouter,
-        Self::Mistral,
-        Self::Together,
-        Self::Moonshot,
-        Self::Qwen,
-        Self::Ollama,
-    ];
-
-    /// The spelling in the config.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Openai => "openai",
-            Self::Anthropic => "anthropic",
-            Self::Gemini => "gemini",
-            Self::Deepseek => "deepseek",
-            Self::Groq => "groq",
-            Self::Xai => "xai",
-            Self::Openrouter => "openrouter",
-            Self::Mistral => "mistral",
-            Self::Together => "together",
-            Self::Moonshot => "moonshot",
-            Self::Qwen => "qwen",
-            Self::Ollama => "ollama",
-            Self::OpenaiCompatible => "openai_compatible",
-        }
+    pub fn standard_kinds() -> impl Iterator<Item = Self> {
+        Self::ALL.into_iter().filter(|kind| *kind != Self::OpenaiCompatible)
     }
 
     /// The default base URL.
@@ -115,7 +91,7 @@ impl ProviderKind {
     /// The standard provider of this name.
     #[must_use]
     pub fn standard(name: &str) -> Option<Self> {
-        Self::STANDARD.into_iter().find(|kind| kind.as_str() == name)
+        Self::standard_kinds().find(|kind| kind.as_str() == name)
     }
 }
 
@@ -157,8 +133,7 @@ impl ModelsConfig {
     /// # Errors
     /// A provider without a kind, or with the reserved name of the house models.
     pub(crate) fn resolved(&self) -> Result<BTreeMap<String, (ProviderKind, ProviderConfig)>, ConfigError> {
-        let mut all: BTreeMap<String, (ProviderKind, ProviderConfig)> = ProviderKind::STANDARD
-            .into_iter()
+        let mut all: BTreeMap<String, (ProviderKind, ProviderConfig)> = ProviderKind::standard_kinds()
             .map(|kind| (kind.as_str().to_owned(), (kind, ProviderConfig::default())))
             .collect();
         for (name, config) in &self.providers {

@@ -6,7 +6,7 @@ use crate::services::Services;
 use futures::FutureExt as _;
 use papertape_core::action::Origin;
 use papertape_core::id::{AgentName, JobId};
-use papertape_core::ports::{BoxFuture, RecordError};
+use papertape_core::ports::{RecordError, RecordFuture};
 use papertape_core::record::{JobRow, JobStatus};
 use papertape_core::time::Date;
 
@@ -43,10 +43,7 @@ pub(crate) async fn started(services: &Services, job: &JobRow) -> Result<Vec<Job
 ///
 /// # Errors
 /// Returns an error if the record fails.
-pub fn cancel<'a>(
-    services: &'a Services,
-    job: &'a JobId,
-) -> BoxFuture<'a, Result<Option<JobStatus>, RecordError>> {
+pub fn cancel<'a>(services: &'a Services, job: &'a JobId) -> RecordFuture<'a, Option<JobStatus>> {
     async move {
         let queue = &services.queue;
         let Some(row) = queue.get_job(job).await? else { return Ok(None) };

@@ -3,12 +3,12 @@
 use crate::action;
 use crate::db::{Db, Statement};
 use crate::enqueue::enqueue;
-use crate::error::StoreError;
+use crate::error::{Result, StoreError};
 use crate::exclusivity;
-use crate::page::{List, number, word};
+use crate::page::List;
 use crate::store::{Store, port};
-use crate::value::{Row, Value, from_row, params};
-use futures::FutureExt as _;
+use crate::value::{columns, from_row, params};
+use futures::{FutureExt as _, TryFutureExt as _};
 use papertape_core::action::summarize;
 use papertape_core::chat::{
     ChatId, ChatMessage, ChatRole, ChatSession, ChatTurn, ChatWrite, NewTurn, unanswered,
@@ -16,34 +16,31 @@ use papertape_core::chat::{
 use papertape_core::id::JobId;
 use papertape_core::json::to_value;
 use papertape_core::page::{Page, PageRequest};
-use papertape_core::ports::{BoxFuture, Chats, RecordError};
+use papertape_core::ports::{Chats, RecordFuture};
 use papertape_core::record::{JobStatus, NewJob};
 use papertape_core::time::{Timestamp, to_micros};
 use papertape_redact::Sanitized;
 
-const SESSIONS: List = List { name: "chat_sessions", default: 50, max_limit: 200 };
-const MESSAGES: List = List { name: "chat_messages", default: 50, max_limit: 200 };
+const SESSIONS: List = List::descending("chat_sessions", (50, 200), "created_at, id");
+const MESSAGES: List = List::descending("chat_messages", (50, 200), "n");
 /// Max messages of history in a model's prompt.
 const MAX_HISTORY: u32 = 1_000;
 
 impl Chats for Store {
-    fn ask<'a>(&'a self, turn: Sanitized<NewTurn>) -> BoxFuture<'a, Result<Option<ChatTurn>, RecordError>> {
+    fn ask<'a>(&'a self, turn: Sanitized<NewTurn>) -> RecordFuture<'a, Option<ChatTurn>> {
         let job = turn.get().job.id.clone();
         port(self.write_for_with(&job, turn, |db, turn| ask(db, turn.get()).boxed()))
     }
 
-    fn turn<'a>(&'a self, job: &'a JobId) -> BoxFuture<'a, Result<Option<ChatTurn>, RecordError>> {
+    fn turn<'a>(&'a self, job: &'a JobId) -> RecordFuture<'a, Option<ChatTurn>> {
         port(self.read_with(job.clone(), |db, job| turn(db, job).boxed()))
     }
 
-    fn session<'a>(&'a self, session: &'a ChatId) -> BoxFuture<'a, Result<Option<ChatSession>, RecordError>> {
+    fn session<'a>(&'a self, session: &'a ChatId) -> RecordFuture<'a, Option<ChatSession>> {
         port(self.read_with(session.clone(), |db, session| find(db, session).boxed()))
     }
 
-    fn sessions<'a>(
-        &'a self,
-        page: &'a PageRequest,
-    ) -> BoxFuture<'a, Result<Page<ChatSession>, RecordError>> {
+    fn sessions<'a>(&'a self, page: &'a PageRequest) -> RecordFuture<'a, Page<ChatSession>> {
         port(self.read_with(page.clone(), |db, page| sessions(db, page).boxed()))
     }
 
@@ -51,7 +48,7 @@ impl Chats for Store {
         &'a self,
         session: &'a ChatId,
         page: &'a PageRequest,
-    ) -> BoxFuture<'a, Result<Page<ChatMessage>, RecordError>> {
+    ) -> RecordFuture<'a, Page<ChatMessage>> {
         port(self.read_with((session.clone(), page.clone()), |db, (session, page)| {
             messages(db, session, page).boxed()
         }))
@@ -62,22 +59,16 @@ impl Chats for Store {
         session: &'a ChatId,
         before: i64,
         limit: u32,
-    ) -> BoxFuture<'a, Result<Vec<ChatMessage>, RecordError>> {
-        port(self.read_with(session.clone(), move |db, session| {
-            async move {
-                let sql = format!(
-                    "SELECT {MESSAGE} FROM chat_messages WHERE session_id = $1 AND n < $2
-                     ORDER BY n DESC LIMIT $3"
-                );
-                let rows = db.query(&sql, params![session, before, limit.min(MAX_HISTORY)]).await?;
-                rows.into_iter().rev().map(read_message).collect()
-            }
-            .boxed()
-        }))
+    ) -> RecordFuture<'a, Vec<ChatMessage>> {
+        let sql = format!(
+            "SELECT {MESSAGE} FROM chat_messages WHERE session_id = $1 AND n < $2 ORDER BY n DESC LIMIT $3"
+        );
+        let newest_first = self.all::<ChatMessage>(sql, params![session, before, limit.min(MAX_HISTORY)]);
+        port(newest_first.map_ok(|messages| messages.into_iter().rev().collect()).boxed())
     }
 }
 
-async fn ask(db: &mut dyn Db, turn: &NewTurn) -> Result<Option<ChatTurn>, StoreError> {
+async fn ask(db: &mut dyn Db, turn: &NewTurn) -> Result<Option<ChatTurn>> {
     if let Some(new) = &turn.opens {
         let sql = "INSERT INTO chat_sessions (id, title, language, created_at, updated_at)
             VALUES ($1, $2, $3, $4, $4) ON CONFLICT (id) DO NOTHING";
@@ -89,18 +80,13 @@ async fn ask(db: &mut dyn Db, turn: &NewTurn) -> Result<Option<ChatTurn>, StoreE
              plan_id = coalesce((SELECT id FROM plans WHERE id = $2), plan_id)
          WHERE id = $3 RETURNING {SESSION}"
     );
-    let Some(row) = db.row(&sql, params![turn.at, turn.plan, &turn.session]).await? else {
-        return Ok(None);
-    };
-    let session = read_session(row)?;
+    let found = db.first::<ChatSession>(&sql, params![turn.at, turn.plan, &turn.session]).await?;
+    let Some(session) = found else { return Ok(None) };
     exclusivity::ensure_chat_free(db, &turn.job.id, &session.id).await?;
     let job = NewJob { plan: turn.job.plan.or(session.plan_id), ..turn.job.clone() };
     enqueue(db, &job).await?;
     let sql = "SELECT coalesce(max(n), 0) FROM chat_messages WHERE session_id = $1";
-    let last: i64 = match db.row(sql, params![&session.id]).await? {
-        Some(mut row) => row.get()?,
-        None => 0,
-    };
+    let last: i64 = db.first(sql, params![&session.id]).await?.unwrap_or_default();
     let user = ChatMessage {
         id: 0,
         session_id: session.id.clone(),
@@ -122,25 +108,18 @@ async fn ask(db: &mut dyn Db, turn: &NewTurn) -> Result<Option<ChatTurn>, StoreE
     Ok(Some(ChatTurn { session, user, assistant }))
 }
 
-async fn add(db: &mut dyn Db, message: ChatMessage) -> Result<ChatMessage, StoreError> {
-    let sql = "INSERT INTO chat_messages (session_id, n, role, content, metadata, job_id, created_at)
-        VALUES ($1, $2, $3, $4, $5, $6, $7) RETURNING id";
-    let values = params![
-        &message.session_id,
-        message.n,
-        message.role,
-        &message.content,
-        &message.metadata,
-        message.job_id.as_ref(),
-        message.created_at
-    ];
-    let mut row =
-        db.row(sql, values).await?.ok_or_else(|| StoreError::inconsistent("a new message has no id"))?;
-    Ok(ChatMessage { id: row.get()?, ..message })
+async fn add(db: &mut dyn Db, message: ChatMessage) -> Result<ChatMessage> {
+    let row = columns! {
+        session_id: &message.session_id, n: message.n, role: message.role, content: &message.content,
+        metadata: &message.metadata, job_id: message.job_id.as_ref(), created_at: message.created_at,
+    };
+    let id = Statement::insert("chat_messages", row).add(" RETURNING id", []).first(db).await?;
+    let id = id.ok_or_else(|| StoreError::inconsistent("a new message has no id"))?;
+    Ok(ChatMessage { id, ..message })
 }
 
 /// Applies a job's change to a conversation.
-pub(crate) async fn apply(db: &mut dyn Db, write: &ChatWrite, at: Timestamp) -> Result<(), StoreError> {
+pub(crate) async fn apply(db: &mut dyn Db, write: &ChatWrite, at: Timestamp) -> Result<()> {
     let changed = match write {
         ChatWrite::Answer { message, content, metadata } => {
             let sql = "UPDATE chat_sessions SET updated_at = $1
@@ -169,7 +148,7 @@ pub(crate) async fn answer_ended_job(
     status: JobStatus,
     error: Option<&str>,
     at: Timestamp,
-) -> Result<(), StoreError> {
+) -> Result<()> {
     let Some(ChatTurn { session, assistant, .. }) = turn(db, job).await? else { return Ok(()) };
     if !assistant.content.is_empty() {
         return Ok(());
@@ -185,11 +164,12 @@ pub(crate) async fn answer_ended_job(
     apply(db, &ChatWrite::Answer { message: assistant.id, content, metadata }, at).await
 }
 
-async fn turn(db: &mut dyn Db, job: &JobId) -> Result<Option<ChatTurn>, StoreError> {
+async fn turn(db: &mut dyn Db, job: &JobId) -> Result<Option<ChatTurn>> {
     let sql = format!("SELECT {MESSAGE} FROM chat_messages WHERE job_id = $1 ORDER BY n LIMIT 2");
-    let mut found = db.query(&sql, params![job]).await?.into_iter().map(read_message);
-    let (Some(user), Some(assistant)) = (found.next(), found.next()) else { return Ok(None) };
-    let (user, assistant) = (user?, assistant?);
+    let mut found = db.all(&sql, params![job]).await?.into_iter();
+    let (Some(user), Some(assistant)): (Option<ChatMessage>, _) = (found.next(), found.next()) else {
+        return Ok(None);
+    };
     let session = find(db, &user.session_id)
         .await?
         .ok_or_else(|| StoreError::inconsistent("a message has no conversation"))?;
@@ -198,50 +178,25 @@ async fn turn(db: &mut dyn Db, job: &JobId) -> Result<Option<ChatTurn>, StoreErr
 
 const SESSION: &str = "id, title, language, plan_id, created_at, updated_at";
 
-fn read_session(mut row: Row) -> Result<ChatSession, StoreError> {
-    Ok(from_row!(row => ChatSession {
-        id, title, language, plan_id, created_at, updated_at,
-    }))
-}
+from_row! { impl row => ChatSession { id, title, language, plan_id, created_at, updated_at } }
 
-async fn find(db: &mut dyn Db, session: &ChatId) -> Result<Option<ChatSession>, StoreError> {
+async fn find(db: &mut dyn Db, session: &ChatId) -> Result<Option<ChatSession>> {
     let sql = format!("SELECT {SESSION} FROM chat_sessions WHERE id = $1");
-    db.row(&sql, params![session]).await?.map(read_session).transpose()
+    db.first(&sql, params![session]).await
 }
 
-async fn sessions(db: &mut dyn Db, page: &PageRequest) -> Result<Page<ChatSession>, StoreError> {
-    let mut statement = Statement::new(format!("SELECT {SESSION} FROM chat_sessions WHERE 1 = 1"));
-    if let Some([created_at, id]) = SESSIONS.key(page)? {
-        let key = [number(&created_at)?.into(), word(&id)?.into()];
-        statement.add(" AND (created_at, id) < (?, ?)", key);
-    }
-    let limit = Value::from(SESSIONS.limit(page) + 1);
-    statement.add(" ORDER BY created_at DESC, id DESC LIMIT ?", [limit]);
-    let found = statement.query(db).await?.into_iter().map(read_session).collect::<Result<_, _>>()?;
-    Ok(SESSIONS
-        .page(page, found, |session| vec![to_micros(session.created_at).into(), session.id.as_str().into()]))
+async fn sessions(db: &mut dyn Db, page: &PageRequest) -> Result<Page<ChatSession>> {
+    let statement = Statement::new(format!("SELECT {SESSION} FROM chat_sessions WHERE 1 = 1"));
+    let key = |session: &ChatSession| (to_micros(session.created_at), session.id.clone());
+    SESSIONS.fetch(db, statement, page, key).await
 }
 
 const MESSAGE: &str = "id, session_id, n, role, content, metadata, job_id, created_at";
 
-fn read_message(mut row: Row) -> Result<ChatMessage, StoreError> {
-    Ok(from_row!(row => ChatMessage {
-        id, session_id, n, role, content, metadata, job_id, created_at,
-    }))
-}
+from_row! { impl row => ChatMessage { id, session_id, n, role, content, metadata, job_id, created_at } }
 
-async fn messages(
-    db: &mut dyn Db,
-    session: &ChatId,
-    page: &PageRequest,
-) -> Result<Page<ChatMessage>, StoreError> {
+async fn messages(db: &mut dyn Db, session: &ChatId, page: &PageRequest) -> Result<Page<ChatMessage>> {
     let mut statement = Statement::new(format!("SELECT {MESSAGE} FROM chat_messages WHERE 1 = 1"));
     statement.add(" AND session_id = ?", [session.into()]);
-    if let Some([n]) = MESSAGES.key(page)? {
-        statement.add(" AND n < ?", [number(&n)?.into()]);
-    }
-    let limit = Value::from(MESSAGES.limit(page) + 1);
-    statement.add(" ORDER BY n DESC LIMIT ?", [limit]);
-    let found = statement.query(db).await?.into_iter().map(read_message).collect::<Result<_, _>>()?;
-    Ok(MESSAGES.page(page, found, |message| vec![message.n.into()]))
+    MESSAGES.fetch(db, statement, page, |message: &ChatMessage| (message.n,)).await
 }

@@ -1,8 +1,8 @@
 //! The single boundary between the record's logic and a database: statements with `$n` parameters, inside a
 //! transaction that the caller begins and ends.
 
-use crate::error::StoreError;
-use crate::value::{Row, Value};
+use crate::error::Result;
+use crate::value::{FromRow, Row, Value};
 use papertape_core::ports::BoxFuture;
 
 /// Which database is behind a [`Db`], for the few statements that must differ.
@@ -28,21 +28,36 @@ pub(crate) trait Db: Send {
     fn backend(&self) -> Backend;
 
     /// Runs a statement that returns rows.
-    fn query<'a>(
-        &'a mut self,
-        sql: &'a str,
-        params: &'a [Value],
-    ) -> BoxFuture<'a, Result<Vec<Row>, StoreError>>;
+    fn query<'a>(&'a mut self, sql: &'a str, params: &'a [Value]) -> BoxFuture<'a, Result<Vec<Row>>>;
 
     /// Runs a statement that returns no rows; returns how many rows it changed.
-    fn execute<'a>(&'a mut self, sql: &'a str, params: &'a [Value])
-    -> BoxFuture<'a, Result<u64, StoreError>>;
+    fn execute<'a>(&'a mut self, sql: &'a str, params: &'a [Value]) -> BoxFuture<'a, Result<u64>>;
 }
 
 impl dyn Db + '_ {
     /// The first row, if any.
-    pub(crate) async fn row(&mut self, sql: &str, params: &[Value]) -> Result<Option<Row>, StoreError> {
+    pub(crate) async fn row(&mut self, sql: &str, params: &[Value]) -> Result<Option<Row>> {
         Ok(self.query(sql, params).await?.into_iter().next())
+    }
+
+    /// What the first row holds, if there is one.
+    pub(crate) async fn first<T: FromRow>(&mut self, sql: &str, params: &[Value]) -> Result<Option<T>> {
+        self.row(sql, params).await?.map(|mut row| row.get()).transpose()
+    }
+
+    /// What every row holds.
+    pub(crate) async fn all<T: FromRow>(&mut self, sql: &str, params: &[Value]) -> Result<Vec<T>> {
+        self.query(sql, params).await?.into_iter().map(|mut row| row.get()).collect()
+    }
+
+    /// Inserts one row.
+    pub(crate) async fn insert(
+        &mut self,
+        table: &str,
+        row: impl IntoIterator<Item = (&'static str, Value)>,
+    ) -> Result<()> {
+        let Statement { sql, params } = Statement::insert(table, row);
+        self.execute(&sql, &params).await.map(drop)
     }
 }
 
@@ -56,6 +71,22 @@ pub(crate) struct Statement {
 impl Statement {
     pub(crate) fn new(sql: impl Into<String>) -> Self {
         Self { sql: sql.into(), params: Vec::new() }
+    }
+
+    /// The insertion of one row.
+    pub(crate) fn insert(table: &str, row: impl IntoIterator<Item = (&'static str, Value)>) -> Self {
+        let (columns, params): (Vec<_>, Vec<_>) = row.into_iter().unzip();
+        let places: Vec<String> = (1..=params.len()).map(|place| format!("${place}")).collect();
+        let sql = format!("INSERT INTO {table} ({}) VALUES ({})", columns.join(", "), places.join(", "));
+        Self { sql, params }
+    }
+
+    /// The change of these columns, to be completed with a condition.
+    pub(crate) fn update(table: &str, row: impl IntoIterator<Item = (&'static str, Value)>) -> Self {
+        let (columns, params): (Vec<_>, Vec<_>) = row.into_iter().unzip();
+        let changes =
+            columns.iter().zip(1..).map(|(column, place): (&&str, u32)| format!("{column} = ${place}"));
+        Self { sql: format!("UPDATE {table} SET {}", changes.collect::<Vec<_>>().join(", ")), params }
     }
 
     /// Appends SQL in which each `?` is a placeholder for the next of these values.
@@ -83,7 +114,15 @@ impl Statement {
         }
     }
 
-    pub(crate) async fn query(&self, db: &mut dyn Db) -> Result<Vec<Row>, StoreError> {
-        db.query(&self.sql, &self.params).await
+    pub(crate) async fn execute(&self, db: &mut dyn Db) -> Result<u64> {
+        db.execute(&self.sql, &self.params).await
+    }
+
+    pub(crate) async fn first<T: FromRow>(&self, db: &mut dyn Db) -> Result<Option<T>> {
+        db.first(&self.sql, &self.params).await
+    }
+
+    pub(crate) async fn all<T: FromRow>(&self, db: &mut dyn Db) -> Result<Vec<T>> {
+        db.all(&self.sql, &self.params).await
     }
 }

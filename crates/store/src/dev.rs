@@ -3,7 +3,7 @@
 //! the file itself, so a different file under the dev file's name is safe; on PostgreSQL it is the schema's
 //! comment.
 
-use crate::error::StoreError;
+use crate::error::Result;
 use crate::migrate::MIGRATIONS;
 use crate::store::{DatabaseTarget, Engine, Store};
 use crate::{postgres, sqlite};
@@ -16,7 +16,7 @@ impl Store {
     ///
     /// # Errors
     /// [`StoreError::NotDev`] if a database without the mark exists; otherwise as [`Store::open`].
-    pub async fn open_dev(target: DatabaseTarget, wipe: bool) -> Result<Self, StoreError> {
+    pub async fn open_dev(target: DatabaseTarget, wipe: bool) -> Result<Self> {
         let engine = match target {
             DatabaseTarget::Sqlite(path) => {
                 Engine::Sqlite(Arc::new(sqlite::Engine::open_dev(&path, wipe, MIGRATIONS)?))
@@ -35,7 +35,7 @@ impl Store {
     ///
     /// # Errors
     /// Returns an error if the database fails.
-    pub async fn end_leases(&self) -> Result<u64, StoreError> {
+    pub async fn end_leases(&self) -> Result<u64> {
         if matches!(self.engine(), Engine::Postgres(_)) {
             return Ok(0);
         }

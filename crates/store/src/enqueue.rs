@@ -1,14 +1,14 @@
 //! Adds jobs to the queue.
 
 use crate::action;
-use crate::db::Db;
-use crate::error::StoreError;
+use crate::db::{Db, Statement};
+use crate::error::{Result, StoreError};
 use crate::exclusivity;
 use crate::fence::Fence;
 use crate::head;
 use crate::lineage;
 use crate::texts;
-use crate::value::params;
+use crate::value::{columns, params};
 use papertape_core::RULES_VERSION;
 use papertape_core::json;
 use papertape_core::record::{DayStatus, JobStatus, NewJob};
@@ -16,24 +16,14 @@ use papertape_core::time::Timestamp;
 use serde_json::json;
 
 /// Adds a job with its model-days, and anchors its hash chains.
-pub(crate) async fn enqueue(db: &mut dyn Db, job: &NewJob) -> Result<(), StoreError> {
+pub(crate) async fn enqueue(db: &mut dyn Db, job: &NewJob) -> Result<()> {
     exclusivity::ensure_plan_free(db, (&job.id, &job.kind), job.plan).await?;
-    let added = db
-        .execute(
-            "INSERT INTO jobs (job_id, kind, status, fingerprint, rules_version, warnings, parent, created_at,
-             next_seq) VALUES ($1, $2, 'queued', $3, $4, $5, $6, $7, 2) ON CONFLICT (job_id) DO NOTHING",
-            params![
-                &job.id,
-                &job.kind,
-                job.fingerprint,
-                RULES_VERSION,
-                &json::to_value(&job.warnings),
-                job.parent.as_ref(),
-                job.created_at
-            ],
-        )
-        .await?;
-    if added == 0 {
+    let row = columns! {
+        job_id: &job.id, kind: &job.kind, status: JobStatus::Queued, fingerprint: job.fingerprint,
+        rules_version: RULES_VERSION, warnings: &json::to_value(&job.warnings), parent: job.parent.as_ref(),
+        created_at: job.created_at, next_seq: 2_u32,
+    };
+    if Statement::insert("jobs", row).add(" ON CONFLICT (job_id) DO NOTHING", []).execute(db).await? == 0 {
         return Err(StoreError::inconsistent(format!("the job {} is there already", job.id)));
     }
     action::index(db, job).await?;
@@ -70,7 +60,7 @@ pub(crate) async fn status_event(
     status: JobStatus,
     error: Option<&str>,
     at: Timestamp,
-) -> Result<(), StoreError> {
+) -> Result<()> {
     fence.event(db, "job", &json!({ "status": status, "error": error }), at).await?;
     action::index_status(db, fence.job(), status, at).await
 }

@@ -6,6 +6,9 @@ use papertape_core::ports::RecordError;
 use std::path::PathBuf;
 use tokio_postgres::error::SqlState;
 
+/// What the store returns.
+pub(crate) type Result<T, E = StoreError> = std::result::Result<T, E>;
+
 /// Why an operation on the store failed.
 #[derive(Clone, Debug, thiserror::Error)]
 #[non_exhaustive]

@@ -4,7 +4,7 @@
 //! status follows its job's start and stop.
 
 use crate::db::{Backend, Db};
-use crate::error::StoreError;
+use crate::error::{Result, StoreError};
 use crate::value::{Value, params};
 use papertape_core::chat::ChatId;
 use papertape_core::id::JobId;
@@ -18,25 +18,21 @@ pub(crate) async fn ensure_plan_free(
     db: &mut dyn Db,
     (job, kind): (&JobId, &JobKind),
     plan: Option<PlanId>,
-) -> Result<(), StoreError> {
+) -> Result<()> {
     let Some(plan) = plan.filter(|_| JobKind::EXCLUSIVE_PER_PLAN.contains(kind)) else { return Ok(()) };
-    match job_on_plan(db, plan, job.as_str()).await? {
-        Some(other) => Err(StoreError::Busy(other)),
-        None => Ok(()),
-    }
+    refuse(job_on_plan(db, plan, job.as_str()).await?)
 }
 
 /// The job, other than this one, that is queued or running on a plan. The plan's row stays locked until the
 /// transaction ends.
-async fn job_on_plan(db: &mut dyn Db, plan: PlanId, but: &str) -> Result<Option<JobId>, StoreError> {
+async fn job_on_plan(db: &mut dyn Db, plan: PlanId, but: &str) -> Result<Option<JobId>> {
     hold(db, "plans", plan.into()).await?;
     let kinds = sql_list(JobKind::EXCLUSIVE_PER_PLAN);
     let sql = format!(
         "SELECT job_id FROM plan_job_index WHERE plan_id = $1 AND job_type IN ({kinds})
          AND status IN ('queued', 'running') AND job_id <> $2 LIMIT 1"
     );
-    let found = db.row(&sql, params![plan, but]).await?;
-    found.map(|mut row| row.get()).transpose()
+    db.first(&sql, params![plan, but]).await
 }
 
 /// `'a', 'b'`, for `IN (…)`.
@@ -46,39 +42,35 @@ pub(crate) fn sql_list(kinds: &[JobKind]) -> String {
 
 /// Rejects another reply while one of the conversation's is queued or running. The caller has locked the
 /// conversation's row.
-pub(crate) async fn ensure_chat_free(db: &mut dyn Db, job: &JobId, chat: &ChatId) -> Result<(), StoreError> {
+pub(crate) async fn ensure_chat_free(db: &mut dyn Db, job: &JobId, chat: &ChatId) -> Result<()> {
     let sql = "SELECT j.job_id FROM chat_messages m JOIN jobs j ON j.job_id = m.job_id
         WHERE m.session_id = $1 AND j.status IN ('queued', 'running') AND j.job_id <> $2 LIMIT 1";
-    refuse(db.row(sql, params![chat, job]).await?)
+    refuse(db.first(sql, params![chat, job]).await?)
 }
 
 /// Both checks, for a job that is requeued.
-pub(crate) async fn recheck(db: &mut dyn Db, job: &JobId) -> Result<(), StoreError> {
+pub(crate) async fn recheck(db: &mut dyn Db, job: &JobId) -> Result<()> {
     let sql = "SELECT job_type, plan_id FROM plan_job_index WHERE job_id = $1";
-    let Some(mut row) = db.row(sql, params![job]).await? else { return Ok(()) };
-    let (kind, plan): (JobKind, Option<PlanId>) = (row.get()?, row.get()?);
+    let found = db.first::<(JobKind, Option<PlanId>)>(sql, params![job]).await?;
+    let Some((kind, plan)) = found else { return Ok(()) };
     ensure_plan_free(db, (job, &kind), plan).await?;
     if kind != JobKind::ChatAction {
         return Ok(());
     }
     let sql = "SELECT session_id FROM chat_messages WHERE job_id = $1 LIMIT 1";
-    let Some(mut row) = db.row(sql, params![job]).await? else { return Ok(()) };
-    let chat: ChatId = row.get()?;
+    let Some(chat) = db.first::<ChatId>(sql, params![job]).await? else { return Ok(()) };
     hold(db, "chat_sessions", (&chat).into()).await?;
     ensure_chat_free(db, job, &chat).await
 }
 
 /// Rejects a deletion from a plan while a job works on it. The plan's row stays locked until the transaction
 /// ends.
-pub(crate) async fn ensure_no_job_on_plan(db: &mut dyn Db, plan: PlanId) -> Result<(), StoreError> {
-    match job_on_plan(db, plan, "").await? {
-        Some(job) => Err(PlanError::Busy(job).into()),
-        None => Ok(()),
-    }
+pub(crate) async fn ensure_no_job_on_plan(db: &mut dyn Db, plan: PlanId) -> Result<()> {
+    job_on_plan(db, plan, "").await?.map_or(Ok(()), |job| Err(PlanError::Busy(job).into()))
 }
 
 /// A worker has claimed an execution: its plan is running, even if it had been stopped before.
-pub(crate) async fn mark_plan_running(db: &mut dyn Db, job: &JobId, at: Timestamp) -> Result<(), StoreError> {
+pub(crate) async fn mark_plan_running(db: &mut dyn Db, job: &JobId, at: Timestamp) -> Result<()> {
     let sql = "UPDATE plans SET status = 'running', updated_at = $1
         WHERE id = (SELECT plan_id FROM plan_job_index WHERE job_id = $2)";
     db.execute(sql, params![at, job]).await.map(drop)
@@ -90,10 +82,10 @@ pub(crate) async fn release_plan(
     job: &JobId,
     status: JobStatus,
     at: Timestamp,
-) -> Result<(), StoreError> {
+) -> Result<()> {
     let sql = "SELECT plan_id FROM plan_job_index WHERE job_id = $1 AND job_type = $2";
-    let Some(mut row) = db.row(sql, params![job, &JobKind::PlanExecute]).await? else { return Ok(()) };
-    let Some(plan) = row.get::<Option<PlanId>>()? else { return Ok(()) };
+    let plan = db.first::<Option<PlanId>>(sql, params![job, &JobKind::PlanExecute]).await?;
+    let Some(plan) = plan.flatten() else { return Ok(()) };
     let sql = "UPDATE plan_tasks SET status = 'queued', updated_at = $1
         WHERE plan_id = $2 AND status = 'running'";
     db.execute(sql, params![at, plan]).await?;
@@ -102,16 +94,13 @@ pub(crate) async fn release_plan(
 }
 
 /// Locks a row until the transaction ends. SQLite has only one writer at a time and needs no lock.
-async fn hold(db: &mut dyn Db, table: &str, id: Value) -> Result<(), StoreError> {
+async fn hold(db: &mut dyn Db, table: &str, id: Value) -> Result<()> {
     if db.backend() == Backend::Postgres {
         db.query(&format!("SELECT id FROM {table} WHERE id = $1 FOR UPDATE"), &[id]).await?;
     }
     Ok(())
 }
 
-fn refuse(other: Option<crate::value::Row>) -> Result<(), StoreError> {
-    match other {
-        Some(mut other) => Err(StoreError::Busy(other.get()?)),
-        None => Ok(()),
-    }
+fn refuse(other: Option<JobId>) -> Result<()> {
+    other.map_or(Ok(()), |other| Err(StoreError::Busy(other)))
 }

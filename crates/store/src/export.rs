@@ -5,8 +5,7 @@
 //! usage, cost, wall time, the job's ID, the origin of copied steps, and summaries.
 
 use crate::db::Db;
-use crate::error::StoreError;
-use crate::read::read_holding;
+use crate::error::{Result, StoreError};
 use crate::rows::derived;
 use crate::store::Store;
 use crate::texts;
@@ -14,7 +13,7 @@ use crate::value::{Row, params};
 use futures::FutureExt as _;
 use papertape_core::id::{AgentName, ContentHash, JobId};
 use papertape_core::json;
-use papertape_core::record::{DerivedRow, SessionId};
+use papertape_core::record::{DerivedRow, HoldingRow, PositionRow, SessionId};
 use papertape_core::tape::StepPath;
 use papertape_core::time::Date;
 use serde_json::{Value, json};
@@ -31,11 +30,7 @@ impl Store {
     ///
     /// Returns an error if the database or the writer fails.
     /// A database or a writer that fails.
-    pub async fn canonical_export(
-        &self,
-        job: &JobId,
-        out: &mut (dyn Write + Send),
-    ) -> Result<bool, StoreError> {
+    pub async fn canonical_export(&self, job: &JobId, out: &mut (dyn Write + Send)) -> Result<bool> {
         let found = self.read_with(job.clone(), |db, job| outline(db, job).boxed()).await?;
         let Some((head, days)) = found else {
             return Ok(false);
@@ -50,12 +45,7 @@ impl Store {
         Ok(true)
     }
 
-    async fn export_session(
-        &self,
-        id: SessionId,
-        day: &Day,
-        out: &mut (dyn Write + Send),
-    ) -> Result<(), StoreError> {
+    async fn export_session(&self, id: SessionId, day: &Day, out: &mut (dyn Write + Send)) -> Result<()> {
         let session = self.read(move |db| session(db, id).boxed()).await?;
         for value in session.lines {
             line(out, &day.of(value))?;
@@ -75,7 +65,7 @@ impl Store {
     }
 }
 
-fn line(out: &mut (dyn Write + Send), value: &Value) -> Result<(), StoreError> {
+fn line(out: &mut (dyn Write + Send), value: &Value) -> Result<()> {
     writeln!(out, "{}", json::canonical(value)).map_err(|error| StoreError::file("the export", &error))
 }
 
@@ -107,7 +97,7 @@ struct ExportedStep {
     implied: Vec<DerivedRow>,
 }
 
-async fn outline(db: &mut dyn Db, job: &JobId) -> Result<Option<(Value, Vec<Day>)>, StoreError> {
+async fn outline(db: &mut dyn Db, job: &JobId) -> Result<Option<(Value, Vec<Day>)>> {
     let sql = "SELECT kind, status, error, fingerprint FROM jobs WHERE job_id = $1";
     let Some(mut row) = db.row(sql, params![job]).await? else {
         return Ok(None);
@@ -135,7 +125,7 @@ async fn outline(db: &mut dyn Db, job: &JobId) -> Result<Option<(Value, Vec<Day>
     Ok(Some((head, days)))
 }
 
-async fn session(db: &mut dyn Db, id: SessionId) -> Result<Session, StoreError> {
+async fn session(db: &mut dyn Db, id: SessionId) -> Result<Session> {
     let mut lines = Vec::new();
     let sql = "SELECT status, error, metadata, starting_position, cash, portfolio_value, state_hash,
         total_messages FROM trading_sessions WHERE id = $1";
@@ -153,13 +143,12 @@ async fn session(db: &mut dyn Db, id: SessionId) -> Result<Session, StoreError> 
         }));
     }
     let sql = "SELECT node, hash FROM session_instructions WHERE session_id = $1 ORDER BY node";
-    for mut row in db.query(sql, params![id]).await? {
-        let (node, hash): (String, ContentHash) = (row.get()?, row.get()?);
+    for (node, hash) in db.all::<(String, ContentHash)>(sql, params![id]).await? {
         lines.push(json!({ "row": "instructions", "node": node, "text": hash }));
     }
     let sql = "SELECT symbol, quantity, price FROM holdings WHERE session_id = $1 ORDER BY symbol";
-    for mut row in db.query(sql, params![id]).await? {
-        let mut line = json::to_value(&read_holding(&mut row)?);
+    for holding in db.all::<HoldingRow>(sql, params![id]).await? {
+        let mut line = json::to_value(&holding);
         line["row"] = json!("holding");
         lines.push(line);
     }
@@ -168,14 +157,14 @@ async fn session(db: &mut dyn Db, id: SessionId) -> Result<Session, StoreError> 
         "SELECT {} FROM positions WHERE session_id = $1 AND step_id IS NULL ORDER BY action_id",
         derived::POSITION
     );
-    for mut row in db.query(&sql, params![id]).await? {
-        lines.push(json::to_value(&DerivedRow::Position(derived::read_position(&mut row)?)));
+    for position in db.all::<PositionRow>(&sql, params![id]).await? {
+        lines.push(json::to_value(&DerivedRow::Position(position)));
     }
     let steps = steps(db, id).await?;
     Ok(Session { lines, steps })
 }
 
-async fn steps(db: &mut dyn Db, session: SessionId) -> Result<Vec<ExportedStep>, StoreError> {
+async fn steps(db: &mut dyn Db, session: SessionId) -> Result<Vec<ExportedStep>> {
     let mut implied = derived::load_session(db, session).await?;
     let sql = "SELECT id, path, class, digest, state, outcome_kind, outcome_ref FROM steps
         WHERE session_id = $1 AND detached = 0";
@@ -193,7 +182,7 @@ async fn steps(db: &mut dyn Db, session: SessionId) -> Result<Vec<ExportedStep>,
     Ok(steps)
 }
 
-fn step_line(path: &StepPath, row: &mut Row) -> Result<Value, StoreError> {
+fn step_line(path: &StepPath, row: &mut Row) -> Result<Value> {
     let (class, digest): (String, ContentHash) = (row.get()?, row.get()?);
     let (state, kind): (String, Option<String>) = (row.get()?, row.get()?);
     Ok(json!({
@@ -202,7 +191,7 @@ fn step_line(path: &StepPath, row: &mut Row) -> Result<Value, StoreError> {
 }
 
 /// The lines of these steps and their rows, with texts inlined.
-async fn step_lines(db: &mut dyn Db, steps: &[ExportedStep]) -> Result<Vec<Value>, StoreError> {
+async fn step_lines(db: &mut dyn Db, steps: &[ExportedStep]) -> Result<Vec<Value>> {
     let outcomes: BTreeSet<ContentHash> = steps.iter().filter_map(|step| step.outcome).collect();
     let outcomes = texts::documents(db, &outcomes).await?;
     let contents: BTreeSet<ContentHash> = steps

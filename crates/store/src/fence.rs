@@ -2,7 +2,7 @@
 //! transactions of the job until this one ends, and reserves the numbers of its events.
 
 use crate::db::Db;
-use crate::error::StoreError;
+use crate::error::{Result, StoreError};
 use crate::value::params;
 use papertape_core::id::JobId;
 use papertape_core::record::Lease;
@@ -19,7 +19,7 @@ pub(crate) struct Fence {
 
 impl Fence {
     /// Locks the job and reserves numbers for at most `events` events.
-    pub(crate) async fn take(db: &mut dyn Db, lease: &Lease, events: usize) -> Result<Self, StoreError> {
+    pub(crate) async fn take(db: &mut dyn Db, lease: &Lease, events: usize) -> Result<Self> {
         Self::take_for(db, lease, events, false).await
     }
 
@@ -29,7 +29,7 @@ impl Fence {
         lease: &Lease,
         events: usize,
         is_progress: bool,
-    ) -> Result<Self, StoreError> {
+    ) -> Result<Self> {
         let count = i64::try_from(events).unwrap_or(i64::MAX);
         let mut row = db
             .row(
@@ -45,7 +45,7 @@ impl Fence {
 
     /// A job that an earlier statement of this transaction has changed; reserves numbers for at most `events`
     /// events.
-    pub(crate) async fn held(db: &mut dyn Db, job: &JobId, events: usize) -> Result<Self, StoreError> {
+    pub(crate) async fn held(db: &mut dyn Db, job: &JobId, events: usize) -> Result<Self> {
         let count = i64::try_from(events).unwrap_or(i64::MAX);
         let sql = "UPDATE jobs SET next_seq = next_seq + $1 WHERE job_id = $2 RETURNING next_seq";
         let missing = || StoreError::inconsistent(format!("the job {job} is not there"));
@@ -70,7 +70,7 @@ impl Fence {
         kind: &str,
         data: &Value,
         at: Timestamp,
-    ) -> Result<i64, StoreError> {
+    ) -> Result<i64> {
         if self.next >= self.end {
             return Err(StoreError::inconsistent("a transaction has more events than it has reserved"));
         }
@@ -85,7 +85,7 @@ impl Fence {
     }
 
     /// Returns unused numbers. The job's row is locked, so no other transaction has taken a later number.
-    pub(crate) async fn settle(self, db: &mut dyn Db) -> Result<(), StoreError> {
+    pub(crate) async fn settle(self, db: &mut dyn Db) -> Result<()> {
         if self.next < self.end {
             db.execute("UPDATE jobs SET next_seq = $1 WHERE job_id = $2", params![self.next, &self.job])
                 .await?;

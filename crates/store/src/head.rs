@@ -9,7 +9,7 @@
 
 use crate::chain::{self, DayLink};
 use crate::db::Db;
-use crate::error::StoreError;
+use crate::error::{Result, StoreError};
 use crate::store::Store;
 use crate::texts;
 use crate::value::{from_row, params};
@@ -72,7 +72,7 @@ impl Store {
     /// # Errors
     /// Returns an error if the database fails, or if the job's stored chains differ from those computed from its
     /// rows.
-    pub async fn job_head(&self, job: &JobId) -> Result<Option<JobHead>, StoreError> {
+    pub async fn job_head(&self, job: &JobId) -> Result<Option<JobHead>> {
         self.read_with(job.clone(), |db, job| head_of(db, job).boxed()).await
     }
 
@@ -80,7 +80,7 @@ impl Store {
     ///
     /// # Errors
     /// As for [`Self::job_head`].
-    pub async fn publish_job_head(&self, job: &JobId) -> Result<Option<JobHead>, StoreError> {
+    pub async fn publish_job_head(&self, job: &JobId) -> Result<Option<JobHead>> {
         self.write_with(job.clone(), |db, job| {
             async move {
                 let Some(head) = head_of(db, job).await? else { return Ok(None) };
@@ -96,7 +96,7 @@ impl Store {
     ///
     /// # Errors
     /// Returns an error if the database fails, or if the text under that hash is not a head document.
-    pub async fn stored_job_head(&self, hash: ContentHash) -> Result<Option<JobHead>, StoreError> {
+    pub async fn stored_job_head(&self, hash: ContentHash) -> Result<Option<JobHead>> {
         self.read(move |db| {
             async move {
                 let Some(text) = texts::fetch(db, &BTreeSet::from([hash])).await?.remove(&hash) else {
@@ -113,13 +113,13 @@ impl Store {
     }
 }
 
-async fn store(db: &mut dyn Db, head: &JobHead) -> Result<(), StoreError> {
+async fn store(db: &mut dyn Db, head: &JobHead) -> Result<()> {
     let text = StoredText { hash: head.hash(), body: head.to_text() };
     texts::insert(db, std::iter::once(&text)).await
 }
 
 /// Commits to what a job is to do: its anchor, and the links of the days completed in other jobs.
-pub(crate) async fn anchor_job(db: &mut dyn Db, job: &NewJob) -> Result<(), StoreError> {
+pub(crate) async fn anchor_job(db: &mut dyn Db, job: &NewJob) -> Result<()> {
     let mut parent_head = None;
     if let Some(parent) = &job.parent
         && let Some(rows) = JobRows::load(db, parent).await?
@@ -144,7 +144,7 @@ pub(crate) async fn anchor_job(db: &mut dyn Db, job: &NewJob) -> Result<(), Stor
     Ok(())
 }
 
-async fn head_of(db: &mut dyn Db, job: &JobId) -> Result<Option<JobHead>, StoreError> {
+async fn head_of(db: &mut dyn Db, job: &JobId) -> Result<Option<JobHead>> {
     let Some(rows) = JobRows::load(db, job).await? else { return Ok(None) };
     match rows.difference_from_stored() {
         None => Ok(Some(rows.head())),
@@ -154,7 +154,7 @@ async fn head_of(db: &mut dyn Db, job: &JobId) -> Result<Option<JobHead>, StoreE
 
 impl JobRows {
     /// Reads the rows in one transaction; `None` if there is no such job.
-    pub(crate) async fn load(db: &mut dyn Db, job: &JobId) -> Result<Option<Self>, StoreError> {
+    pub(crate) async fn load(db: &mut dyn Db, job: &JobId) -> Result<Option<Self>> {
         let sql = "SELECT j.kind, j.status, j.rules_version, j.fingerprint, j.parent, c.config, c.anchor,
             c.parent_head FROM jobs j JOIN job_configs c ON c.job_id = j.job_id WHERE j.job_id = $1";
         let Some(mut row) = db.row(sql, params![job]).await? else { return Ok(None) };
@@ -185,16 +185,12 @@ impl JobRows {
         }
         if rows.rules_version > 1 {
             // Under rules version 1 the config is the only source, and these rows were derived from it.
-            let sql =
-                "SELECT agent, continued_job, date FROM job_continuations WHERE job_id = $1 ORDER BY agent";
-            for mut row in db.query(sql, params![job]).await? {
-                rows.continues.push((row.get()?, row.get()?, row.get()?));
-            }
+            rows.continues = db
+                .all("SELECT agent, continued_job, date FROM job_continuations WHERE job_id = $1 ORDER BY agent", params![job])
+                .await?;
         }
         let sql = "SELECT agent, days, head FROM agent_chains WHERE job_id = $1";
-        for mut row in db.query(sql, params![job]).await? {
-            rows.chains.insert(row.get()?, (row.get()?, row.get()?));
-        }
+        rows.chains = db.all::<(_, (_, _))>(sql, params![job]).await?.into_iter().collect();
         Ok(Some(rows))
     }
 

@@ -3,8 +3,8 @@
 //! an account and another supersedes it at the same moment, the second one sees the first.
 
 use crate::db::{Backend, Db};
-use crate::error::StoreError;
-use crate::value::params;
+use crate::error::{Result, StoreError};
+use crate::value::{columns, params};
 use papertape_core::id::{AgentName, JobId};
 use papertape_core::record::NewJob;
 use std::collections::BTreeSet;
@@ -13,7 +13,7 @@ use std::collections::BTreeSet;
 ///
 /// # Errors
 /// [`StoreError::Superseded`] if an account that it continues has been superseded since the job was planned.
-pub(crate) async fn record(db: &mut dyn Db, job: &NewJob) -> Result<(), StoreError> {
+pub(crate) async fn record(db: &mut dyn Db, job: &NewJob) -> Result<()> {
     for from in &job.continues {
         // Not for a branch: it shares the past of a stored job, superseded or not.
         if job.parent.is_none() {
@@ -23,11 +23,8 @@ pub(crate) async fn record(db: &mut dyn Db, job: &NewJob) -> Result<(), StoreErr
                 return Err(StoreError::Superseded { job, agent });
             }
         }
-        db.execute(
-            "INSERT INTO job_continuations (job_id, agent, continued_job, date) VALUES ($1, $2, $3, $4)",
-            params![&job.id, &from.agent, &from.job, from.date],
-        )
-        .await?;
+        let (job_id, agent, continued_job) = (&job.id, &from.agent, &from.job);
+        db.insert("job_continuations", columns! { job_id, agent, continued_job, date: from.date }).await?;
     }
     let mut jobs = BTreeSet::new();
     for old in &job.supersedes {
@@ -47,12 +44,7 @@ pub(crate) async fn record(db: &mut dyn Db, job: &NewJob) -> Result<(), StoreErr
 
 /// Supersedes an agent's days in a job, and in every job that continues its account from there: their days build
 /// on days that are no longer current.
-async fn supersede(
-    db: &mut dyn Db,
-    new: &JobId,
-    agent: &AgentName,
-    old: &JobId,
-) -> Result<BTreeSet<JobId>, StoreError> {
+async fn supersede(db: &mut dyn Db, new: &JobId, agent: &AgentName, old: &JobId) -> Result<BTreeSet<JobId>> {
     let mut done = BTreeSet::new();
     let mut open = vec![old.clone()];
     while let Some(old) = open.pop() {
@@ -67,16 +59,14 @@ async fn supersede(
         )
         .await?;
         let sql = "SELECT job_id FROM job_continuations WHERE continued_job = $1 AND agent = $2";
-        for mut row in db.query(sql, params![&old, agent]).await? {
-            open.push(row.get()?);
-        }
+        open.extend(db.all::<JobId>(sql, params![&old, agent]).await?);
         done.insert(old);
     }
     Ok(done)
 }
 
 /// Reinstates jobs whose successors were deleted.
-pub(crate) async fn reinstate(db: &mut dyn Db) -> Result<(), StoreError> {
+pub(crate) async fn reinstate(db: &mut dyn Db) -> Result<()> {
     db.execute(
         "UPDATE jobs SET superseded_by = NULL WHERE superseded_by IS NOT NULL AND EXISTS (
             SELECT 1 FROM job_details d WHERE d.job_id = jobs.job_id AND NOT EXISTS (
@@ -87,13 +77,13 @@ pub(crate) async fn reinstate(db: &mut dyn Db) -> Result<(), StoreError> {
     .map(drop)
 }
 
-async fn is_superseded(db: &mut dyn Db, job: &JobId, agent: &AgentName) -> Result<bool, StoreError> {
+async fn is_superseded(db: &mut dyn Db, job: &JobId, agent: &AgentName) -> Result<bool> {
     let sql = "SELECT 1 FROM job_supersessions WHERE superseded_job = $1 AND agent = $2 LIMIT 1";
     Ok(db.row(sql, params![job, agent]).await?.is_some())
 }
 
 /// Locks a job's row until the transaction ends. SQLite has only one writer at a time and needs no lock.
-async fn hold(db: &mut dyn Db, job: &JobId, how: &str) -> Result<(), StoreError> {
+async fn hold(db: &mut dyn Db, job: &JobId, how: &str) -> Result<()> {
     if db.backend() == Backend::Postgres {
         db.query(&format!("SELECT job_id FROM jobs WHERE job_id = $1 {how}"), params![job]).await?;
     }

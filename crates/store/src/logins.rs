@@ -1,8 +1,8 @@
 //! Browser logins: hashes only, each with an expiry.
 
-use crate::error::StoreError;
+use crate::error::Result;
 use crate::store::Store;
-use crate::value::params;
+use crate::value::{columns, params};
 use futures::FutureExt as _;
 use papertape_core::time::Timestamp;
 
@@ -18,17 +18,15 @@ impl Store {
         token: &str,
         (now, ends_at): (Timestamp, Timestamp),
         limit: u32,
-    ) -> Result<(), StoreError> {
-        let (cookie, token) = (cookie.to_owned(), token.to_owned());
-        self.write(move |db| {
-            let (cookie, token) = (cookie.clone(), token.clone());
+    ) -> Result<()> {
+        self.write_with((cookie.to_owned(), token.to_owned()), move |db, (cookie, token)| {
             async move {
                 db.execute("DELETE FROM logins WHERE ends_at <= $1", params![now]).await?;
                 let sql = "DELETE FROM logins WHERE cookie_hash NOT IN
                     (SELECT cookie_hash FROM logins ORDER BY ends_at DESC, cookie_hash LIMIT $1)";
                 db.execute(sql, params![limit.saturating_sub(1)]).await?;
-                let sql = "INSERT INTO logins (cookie_hash, token_hash, ends_at) VALUES ($1, $2, $3)";
-                db.execute(sql, params![&cookie, &token, ends_at]).await.map(drop)
+                let row = columns! { cookie_hash: cookie, token_hash: token, ends_at };
+                db.insert("logins", row).await
             }
             .boxed()
         })
@@ -40,29 +38,16 @@ impl Store {
     ///
     /// # Errors
     /// Returns an error if the database fails.
-    pub async fn login(&self, cookie: &str, now: Timestamp) -> Result<Option<String>, StoreError> {
-        self.read_with(cookie.to_owned(), move |db, cookie| {
-            async move {
-                let sql = "SELECT token_hash FROM logins WHERE cookie_hash = $1 AND ends_at > $2";
-                db.row(sql, params![cookie, now]).await?.map(|mut row| row.get()).transpose()
-            }
-            .boxed()
-        })
-        .await
+    pub async fn login(&self, cookie: &str, now: Timestamp) -> Result<Option<String>> {
+        let sql = "SELECT token_hash FROM logins WHERE cookie_hash = $1 AND ends_at > $2";
+        self.first(sql, params![cookie, now]).await
     }
 
     /// Ends a login. Does nothing if there is no such login.
     ///
     /// # Errors
     /// Returns an error if the database fails.
-    pub async fn end_login(&self, cookie: &str) -> Result<(), StoreError> {
-        self.write_with(cookie.to_owned(), |db, cookie| {
-            async move {
-                let sql = "DELETE FROM logins WHERE cookie_hash = $1";
-                db.execute(sql, params![cookie]).await.map(drop)
-            }
-            .boxed()
-        })
-        .await
+    pub async fn end_login(&self, cookie: &str) -> Result<()> {
+        self.execute("DELETE FROM logins WHERE cookie_hash = $1", params![cookie]).await.map(drop)
     }
 }

@@ -1,7 +1,7 @@
 //! Numbered steps from an empty database to the current schema. A released step is never edited: every change is
 //! a new one.
 
-use crate::error::StoreError;
+use crate::error::{Result, StoreError};
 
 /// One step of the schema.
 #[derive(Clone, Copy, Debug)]
@@ -47,7 +47,7 @@ pub(crate) const VERSIONS: &str = "CREATE TABLE IF NOT EXISTS schema_version (
     version BIGINT PRIMARY KEY, name TEXT NOT NULL, applied_at BIGINT NOT NULL)";
 
 /// Checks that a database of version `found` has this program's schema.
-pub(crate) fn check(found: i64) -> Result<(), StoreError> {
+pub(crate) fn check(found: i64) -> Result<()> {
     let known = MIGRATIONS.last().map_or(0, |migration| migration.version);
     match found.cmp(&known) {
         std::cmp::Ordering::Less => Err(StoreError::Older { found, known }),
@@ -57,7 +57,7 @@ pub(crate) fn check(found: i64) -> Result<(), StoreError> {
 }
 
 /// The migrations to apply to a database of version `found`.
-pub(crate) fn pending(found: i64, migrations: &[Migration]) -> Result<&[Migration], StoreError> {
+pub(crate) fn pending(found: i64, migrations: &[Migration]) -> Result<&[Migration]> {
     let known = migrations.last().map_or(0, |migration| migration.version);
     if found > known {
         return Err(StoreError::Newer { found, known });

@@ -1,67 +1,99 @@
 //! Cursor pagination. A cursor holds the sort key of the last row returned, and keys never change: a row that
 //! existed when the first page was read is returned exactly once, whatever is added meanwhile.
 
-use crate::error::StoreError;
+use crate::db::{Db, Statement};
+use crate::error::{Result, StoreError};
+use crate::value::{self, FromRow};
+use papertape_core::json;
 pub(crate) use papertape_core::page::{Page, PageRequest};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-/// A list's name, default page size and limit.
+/// A list's name, default page size and limit, and the columns that order it and form its cursors.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct List {
-    pub(crate) name: &'static str,
-    pub(crate) default: u32,
-    pub(crate) max_limit: u32,
+    name: &'static str,
+    sizes: (u32, u32),
+    order: &'static str,
+    newest_first: bool,
 }
 
 impl List {
+    /// A list in ascending order. `sizes` is the default page size and the limit.
+    pub(crate) const fn ascending(name: &'static str, sizes: (u32, u32), order: &'static str) -> Self {
+        Self { name, sizes, order, newest_first: false }
+    }
+
+    pub(crate) const fn descending(name: &'static str, sizes: (u32, u32), order: &'static str) -> Self {
+        Self { name, sizes, order, newest_first: true }
+    }
+
     /// The page size.
     pub(crate) fn limit(self, request: &PageRequest) -> usize {
-        let limit = if request.limit == 0 { self.default } else { request.limit.min(self.max_limit) };
-        limit as usize
+        let (default, max_limit) = self.sizes;
+        if request.limit == 0 { default as usize } else { request.limit.min(max_limit) as usize }
+    }
+
+    /// The page of a statement's rows. The statement must end in a condition.
+    pub(crate) async fn fetch<T: FromRow, K: Serialize + DeserializeOwned>(
+        self,
+        db: &mut dyn Db,
+        mut statement: Statement,
+        request: &PageRequest,
+        key: fn(&T) -> K,
+    ) -> Result<Page<T>> {
+        let (beyond, direction) = if self.newest_first { ("<", " DESC") } else { (">", "") };
+        if let Some(last) = self.key::<K>(request)? {
+            let values = columns(&last);
+            let places = vec!["?"; values.len()].join(", ");
+            statement.add(&format!(" AND ({}) {beyond} ({places})", self.order), values);
+        }
+        let order = format!("{}{direction}", self.order.replace(", ", &format!("{direction}, ")));
+        statement.add(&format!(" ORDER BY {order} LIMIT ?"), [(self.limit(request) + 1).into()]);
+        Ok(self.page(request, statement.all(db).await?, key))
     }
 
     /// The last row's key, if the request has a cursor.
-    pub(crate) fn key<const N: usize>(self, request: &PageRequest) -> Result<Option<[Value; N]>, StoreError> {
-        let Some(cursor) = &request.cursor else {
-            return Ok(None);
+    pub(crate) fn key<K: DeserializeOwned>(self, request: &PageRequest) -> Result<Option<K>> {
+        let read = |cursor: &String| {
+            let mut key: Vec<Value> = serde_json::from_slice(&from_hex(cursor)?).ok()?;
+            (!key.is_empty() && key.remove(0) == self.name)
+                .then(|| serde_json::from_value(key.into()).ok())?
         };
-        let read = || {
-            let bytes = from_hex(cursor)?;
-            let Value::Array(mut key) = serde_json::from_slice(&bytes).ok()? else {
-                return None;
-            };
-            (!key.is_empty() && key.remove(0) == self.name).then(|| key.try_into().ok())?
-        };
-        read().map(Some).ok_or(StoreError::BadCursor)
+        request.cursor.as_ref().map(|cursor| read(cursor).ok_or(StoreError::BadCursor)).transpose()
     }
 
     /// A page of rows, given one row more than the limit.
-    pub(crate) fn page<T>(
+    pub(crate) fn page<T, K: Serialize>(
         self,
         request: &PageRequest,
         mut items: Vec<T>,
-        key: impl Fn(&T) -> Vec<Value>,
+        key: fn(&T) -> K,
     ) -> Page<T> {
         let limit = self.limit(request);
         let more = items.len() > limit;
         items.truncate(limit);
         let next = items.last().filter(|_| more).map(|last| {
             let mut whole = vec![Value::from(self.name)];
-            whole.extend(key(last));
+            whole.extend(parts(&key(last)));
             to_hex(Value::Array(whole).to_string().as_bytes())
         });
         Page { items, next }
     }
 }
 
-/// A number from a cursor.
-pub(crate) fn number(value: &Value) -> Result<i64, StoreError> {
-    value.as_i64().ok_or(StoreError::BadCursor)
+/// The parts of a key, which is a tuple.
+fn parts(key: &impl Serialize) -> Vec<Value> {
+    match json::to_value(key) {
+        Value::Array(parts) => parts,
+        part => vec![part],
+    }
 }
 
-/// A string from a cursor.
-pub(crate) fn word(value: &Value) -> Result<String, StoreError> {
-    value.as_str().map(str::to_owned).ok_or(StoreError::BadCursor)
+fn columns(key: &impl Serialize) -> Vec<value::Value> {
+    let column = |part: Value| part.as_i64().map_or_else(|| part.as_str().into(), value::Value::I64);
+    parts(key).into_iter().map(column).collect()
 }
 
 fn to_hex(bytes: &[u8]) -> String {

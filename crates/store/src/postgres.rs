@@ -5,7 +5,7 @@ mod notify;
 mod tls;
 
 use crate::db::{Backend, Db};
-use crate::error::StoreError;
+use crate::error::{Result, StoreError};
 use crate::migrate::Migration;
 use crate::notifications::JobNotifier;
 use crate::value::{Row, Value};
@@ -62,7 +62,7 @@ impl Engine {
         schema: &str,
         writable: bool,
         migrations: &[Migration],
-    ) -> Result<Self, StoreError> {
+    ) -> Result<Self> {
         let ConnectOptions { config, tls } = checked(url, schema)?;
         let search_path = format!("SET search_path TO {schema}");
         let first = format!("{search_path}; {IDLE_IN_TRANSACTION_TIMEOUT_SQL}");
@@ -118,7 +118,7 @@ impl Engine {
     }
 
     /// Creates and marks the dev mode schema if it does not exist, and empties it first if `wipe`: see `dev.rs`.
-    pub(crate) async fn prepare_dev(url: &str, schema: &str, wipe: bool) -> Result<(), StoreError> {
+    pub(crate) async fn prepare_dev(url: &str, schema: &str, wipe: bool) -> Result<()> {
         let ConnectOptions { config, tls } = checked(url, schema)?;
         let (mut client, connection) = config.connect(tls).await?;
         let driving = tokio::spawn(connection);
@@ -151,14 +151,10 @@ impl Engine {
     /// Runs the work in a transaction. The transaction has been started when this returns; the future resolves
     /// when it is durable, and dropping it cancels nothing. Writes of one job are applied in the order of the
     /// calls: a guard's outcome follows the intents of the body that it dropped.
-    pub(crate) fn write<T, F>(
-        &self,
-        job: Option<&JobId>,
-        work: F,
-    ) -> BoxFuture<'static, Result<T, StoreError>>
+    pub(crate) fn write<T, F>(&self, job: Option<&JobId>, work: F) -> BoxFuture<'static, Result<T>>
     where
         T: Send + 'static,
-        F: for<'a> Fn(&'a mut dyn Db) -> BoxFuture<'a, Result<T, StoreError>> + Send + Sync + 'static,
+        F: for<'a> Fn(&'a mut dyn Db) -> BoxFuture<'a, Result<T>> + Send + Sync + 'static,
     {
         if !self.writable {
             return async { Err(StoreError::ReadOnly) }.boxed();
@@ -177,10 +173,10 @@ impl Engine {
     }
 
     /// Runs the work on one snapshot of the record.
-    pub(crate) fn read<T, F>(&self, work: F) -> BoxFuture<'static, Result<T, StoreError>>
+    pub(crate) fn read<T, F>(&self, work: F) -> BoxFuture<'static, Result<T>>
     where
         T: Send + 'static,
-        F: for<'a> Fn(&'a mut dyn Db) -> BoxFuture<'a, Result<T, StoreError>> + Send + Sync + 'static,
+        F: for<'a> Fn(&'a mut dyn Db) -> BoxFuture<'a, Result<T>> + Send + Sync + 'static,
     {
         let engine = self.clone();
         self.spawned(async move { engine.transact(work, IsolationLevel::RepeatableRead, true).await })
@@ -188,8 +184,8 @@ impl Engine {
 
     fn spawned<T: Send + 'static>(
         &self,
-        work: impl Future<Output = Result<T, StoreError>> + Send + 'static,
-    ) -> BoxFuture<'static, Result<T, StoreError>> {
+        work: impl Future<Output = Result<T>> + Send + 'static,
+    ) -> BoxFuture<'static, Result<T>> {
         let task = self.runtime.spawn(work);
         async move {
             task.await
@@ -198,15 +194,10 @@ impl Engine {
         .boxed()
     }
 
-    async fn transact<T, F>(
-        &self,
-        work: F,
-        isolation: IsolationLevel,
-        read_only: bool,
-    ) -> Result<T, StoreError>
+    async fn transact<T, F>(&self, work: F, isolation: IsolationLevel, read_only: bool) -> Result<T>
     where
         T: Send,
-        F: for<'a> Fn(&'a mut dyn Db) -> BoxFuture<'a, Result<T, StoreError>> + Send + Sync,
+        F: for<'a> Fn(&'a mut dyn Db) -> BoxFuture<'a, Result<T>> + Send + Sync,
     {
         for attempt in 1.. {
             let mut client = match self.pool.get().await {
@@ -253,7 +244,7 @@ pub fn database_password(url: &str) -> Option<String> {
 }
 
 /// The connection's settings, for a schema whose name is safe to embed in a statement.
-fn checked(url: &str, schema: &str) -> Result<ConnectOptions, StoreError> {
+fn checked(url: &str, schema: &str) -> Result<ConnectOptions> {
     let plain = schema.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_');
     if !plain || schema.is_empty() || schema.len() > 63 || schema.starts_with(|c: char| c.is_ascii_digit()) {
         return Err(StoreError::BadInput(format!(
@@ -319,11 +310,7 @@ impl Db for PostgresDb<'_, '_> {
         Backend::Postgres
     }
 
-    fn query<'a>(
-        &'a mut self,
-        sql: &'a str,
-        params: &'a [Value],
-    ) -> BoxFuture<'a, Result<Vec<Row>, StoreError>> {
+    fn query<'a>(&'a mut self, sql: &'a str, params: &'a [Value]) -> BoxFuture<'a, Result<Vec<Row>>> {
         async move {
             let params: Vec<&(dyn ToSql + Sync)> = params.iter().map(|value| value as _).collect();
             let rows = match self.transaction.prepare_cached(sql).await {
@@ -335,11 +322,7 @@ impl Db for PostgresDb<'_, '_> {
         .boxed()
     }
 
-    fn execute<'a>(
-        &'a mut self,
-        sql: &'a str,
-        params: &'a [Value],
-    ) -> BoxFuture<'a, Result<u64, StoreError>> {
+    fn execute<'a>(&'a mut self, sql: &'a str, params: &'a [Value]) -> BoxFuture<'a, Result<u64>> {
         async move {
             let params: Vec<&(dyn ToSql + Sync)> = params.iter().map(|value| value as _).collect();
             let changed = match self.transaction.prepare_cached(sql).await {
@@ -385,7 +368,7 @@ impl ToSql for Value {
     to_sql_checked!();
 }
 
-fn from_postgres(row: &tokio_postgres::Row) -> Result<Row, StoreError> {
+fn from_postgres(row: &tokio_postgres::Row) -> Result<Row> {
     let values = row
         .columns()
         .iter()

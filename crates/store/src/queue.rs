@@ -5,16 +5,16 @@ use crate::action;
 use crate::chats;
 use crate::db::{Backend, Db};
 use crate::enqueue::{enqueue, status_event};
-use crate::error::StoreError;
+use crate::error::{Result, StoreError};
 use crate::exclusivity;
 use crate::fence::Fence;
-use crate::rows::{JOB, read_job};
+use crate::rows::JOB;
 use crate::store::{Store, port};
 use crate::value::{Value, params};
 use futures::FutureExt as _;
 use papertape_core::RULES_VERSION;
 use papertape_core::id::{ContentHash, JobId};
-use papertape_core::ports::{BoxFuture, Queue, RecordError};
+use papertape_core::ports::{Queue, RecordFuture};
 use papertape_core::record::{JobKind, JobRow, JobStatus, Lease, NewJob};
 use papertape_core::time::Timestamp;
 use serde_json::json;
@@ -22,7 +22,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 impl Queue for Store {
-    fn enqueue<'a>(&'a self, job: NewJob) -> BoxFuture<'a, Result<(), RecordError>> {
+    fn enqueue<'a>(&'a self, job: NewJob) -> RecordFuture<'a, ()> {
         let (id, job) = (job.id.clone(), Arc::new(job));
         port(self.write_for_with(&id, job, |db, job| enqueue(db, job).boxed()))
     }
@@ -32,7 +32,7 @@ impl Queue for Store {
         owner: &'a str,
         lease_for: Duration,
         only: Option<&'a JobId>,
-    ) -> BoxFuture<'a, Result<Option<(Lease, JobRow)>, RecordError>> {
+    ) -> RecordFuture<'a, Option<(Lease, JobRow)>> {
         self.claiming(owner, lease_for, only.map_or(ClaimFilter::Any, |job| ClaimFilter::Job(job.clone())))
     }
 
@@ -41,19 +41,15 @@ impl Queue for Store {
         owner: &'a str,
         lease_for: Duration,
         kinds: &'a [JobKind],
-    ) -> BoxFuture<'a, Result<Option<(Lease, JobRow)>, RecordError>> {
+    ) -> RecordFuture<'a, Option<(Lease, JobRow)>> {
         self.claiming(owner, lease_for, ClaimFilter::Kinds(kinds.to_vec()))
     }
 
-    fn renew<'a>(
-        &'a self,
-        lease: &'a Lease,
-        lease_for: Duration,
-    ) -> BoxFuture<'a, Result<bool, RecordError>> {
+    fn renew<'a>(&'a self, lease: &'a Lease, lease_for: Duration) -> RecordFuture<'a, bool> {
         port(self.write_with(lease.clone(), move |db, lease| renew(db, lease, lease_for).boxed()))
     }
 
-    fn survived<'a>(&'a self, lease: &'a Lease) -> BoxFuture<'a, Result<(), RecordError>> {
+    fn survived<'a>(&'a self, lease: &'a Lease) -> RecordFuture<'a, ()> {
         port(self.write_for_with(&lease.job, lease.clone(), |db, lost| survived(db, lost).boxed()))
     }
 
@@ -62,33 +58,26 @@ impl Queue for Store {
         lease: &'a Lease,
         status: JobStatus,
         error: Option<String>,
-    ) -> BoxFuture<'a, Result<(), RecordError>> {
+    ) -> RecordFuture<'a, ()> {
         port(self.write_for_with(&lease.job, (lease.clone(), error), move |db, (lease, error)| {
             finish(db, lease, status, error.as_deref()).boxed()
         }))
     }
 
-    fn requeue<'a>(&'a self, job: &'a JobId) -> BoxFuture<'a, Result<bool, RecordError>> {
+    fn requeue<'a>(&'a self, job: &'a JobId) -> RecordFuture<'a, bool> {
         port(self.write_for_with(job, job.clone(), |db, job| requeue(db, job).boxed()))
     }
 
-    fn cancel<'a>(&'a self, job: &'a JobId) -> BoxFuture<'a, Result<Option<JobStatus>, RecordError>> {
+    fn cancel<'a>(&'a self, job: &'a JobId) -> RecordFuture<'a, Option<JobStatus>> {
         port(self.write_for_with(job, job.clone(), |db, job| cancel(db, job).boxed()))
     }
 
-    fn request_cancel<'a>(&'a self, job: &'a JobId) -> BoxFuture<'a, Result<Option<JobStatus>, RecordError>> {
+    fn request_cancel<'a>(&'a self, job: &'a JobId) -> RecordFuture<'a, Option<JobStatus>> {
         port(self.write_for_with(job, job.clone(), |db, job| request_cancel_of(db, job).boxed()))
     }
 
-    fn get_job<'a>(&'a self, job: &'a JobId) -> BoxFuture<'a, Result<Option<JobRow>, RecordError>> {
-        port(self.read_with(job.clone(), |db, job| {
-            async move {
-                let sql = format!("SELECT {JOB} FROM jobs WHERE job_id = $1");
-                let row = db.row(&sql, params![job]).await?;
-                row.map(|mut row| read_job(&mut row)).transpose()
-            }
-            .boxed()
-        }))
+    fn get_job<'a>(&'a self, job: &'a JobId) -> RecordFuture<'a, Option<JobRow>> {
+        port(self.first(format!("SELECT {JOB} FROM jobs WHERE job_id = $1"), params![job]))
     }
 }
 
@@ -106,7 +95,7 @@ impl Store {
         owner: &str,
         lease_for: Duration,
         filter: ClaimFilter,
-    ) -> BoxFuture<'a, Result<Option<(Lease, JobRow)>, RecordError>> {
+    ) -> RecordFuture<'a, Option<(Lease, JobRow)>> {
         let claiming = self.write_with((owner.to_owned(), filter), move |db, (owner, filter)| {
             claim(db, owner, lease_for, filter).boxed()
         });
@@ -132,16 +121,10 @@ impl Store {
         job: &JobId,
         config: serde_json::Value,
         fingerprint: ContentHash,
-    ) -> Result<bool, StoreError> {
-        self.write_with((job.clone(), config), move |db, (job, config)| {
-            async move {
-                let sql = "UPDATE job_configs SET config = $1 WHERE job_id = $2 AND EXISTS (
-                    SELECT 1 FROM jobs WHERE job_id = $2 AND fingerprint = $3 AND status <> 'running')";
-                Ok(db.execute(sql, params![config, job, fingerprint]).await? > 0)
-            }
-            .boxed()
-        })
-        .await
+    ) -> Result<bool> {
+        let sql = "UPDATE job_configs SET config = $1 WHERE job_id = $2 AND EXISTS (
+            SELECT 1 FROM jobs WHERE job_id = $2 AND fingerprint = $3 AND status <> 'running')";
+        Ok(self.execute(sql, params![&config, job, fingerprint]).await? > 0)
     }
 }
 
@@ -151,7 +134,7 @@ const CANCEL: i64 = 1;
 const RESUMED: i64 = 2;
 
 /// Locks a job's row until the transaction ends. SQLite has only one writer at a time and needs no lock.
-async fn hold(db: &mut dyn Db, job: &JobId) -> Result<(), StoreError> {
+async fn hold(db: &mut dyn Db, job: &JobId) -> Result<()> {
     if db.backend() == Backend::Postgres {
         db.query("SELECT job_id FROM jobs WHERE job_id = $1 FOR UPDATE", params![job]).await?;
     }
@@ -163,7 +146,7 @@ async fn claim(
     owner: &str,
     lease_for: Duration,
     filter: &ClaimFilter,
-) -> Result<Option<(Lease, JobRow)>, StoreError> {
+) -> Result<Option<(Lease, JobRow)>> {
     let now = db.backend().now();
     let lock = match (db.backend(), filter) {
         (Backend::Sqlite, _) => "",
@@ -195,11 +178,8 @@ async fn claim(
              ORDER BY CASE WHEN kind IN ({assistants}) THEN 0 ELSE 1 END, created_at, job_id LIMIT 1 {lock})
          RETURNING lease_epoch, next_seq, {now}, {JOB}"
     );
-    let Some(mut row) = db.row(&sql, &values).await? else {
-        return Ok(None);
-    };
-    let (epoch, end, at) = (row.get()?, row.get()?, row.get()?);
-    let job = read_job(&mut row)?;
+    let claimed = db.first::<(i64, i64, Timestamp, JobRow)>(&sql, &values).await?;
+    let Some((epoch, end, at, job)) = claimed else { return Ok(None) };
     let mut fence = Fence::of(job.id.clone(), end, 1);
     status_event(db, &mut fence, JobStatus::Running, None, at).await?;
     if job.kind == JobKind::PlanExecute {
@@ -208,29 +188,24 @@ async fn claim(
     Ok(Some((Lease { job: job.id.clone(), epoch }, job)))
 }
 
-async fn renew(db: &mut dyn Db, lease: &Lease, lease_for: Duration) -> Result<bool, StoreError> {
+async fn renew(db: &mut dyn Db, lease: &Lease, lease_for: Duration) -> Result<bool> {
     let now = db.backend().now();
     let sql = format!(
         "UPDATE jobs SET lease_until = {now} + $1 WHERE job_id = $2 AND lease_epoch = $3
          RETURNING CASE WHEN cancel_requested = {CANCEL} THEN 1 ELSE 0 END"
     );
-    let row = db.row(&sql, params![micros(lease_for), &lease.job, lease.epoch]).await?;
-    row.ok_or(StoreError::LostLease)?.get()
+    let is_cancelled = db.first(&sql, params![micros(lease_for), &lease.job, lease.epoch]).await?;
+    is_cancelled.ok_or(StoreError::LostLease)
 }
 
 /// The lease was mistaken for a dead process's: undo that count of a crash.
-async fn survived(db: &mut dyn Db, lease: &Lease) -> Result<(), StoreError> {
+async fn survived(db: &mut dyn Db, lease: &Lease) -> Result<()> {
     let sql = "UPDATE jobs SET crashes = crashes - 1
         WHERE job_id = $1 AND lease_epoch > $2 AND status = 'running' AND crashes > 0";
     db.execute(sql, params![&lease.job, lease.epoch]).await.map(drop)
 }
 
-async fn finish(
-    db: &mut dyn Db,
-    lease: &Lease,
-    status: JobStatus,
-    error: Option<&str>,
-) -> Result<(), StoreError> {
+async fn finish(db: &mut dyn Db, lease: &Lease, status: JobStatus, error: Option<&str>) -> Result<()> {
     if status == JobStatus::Running {
         return Err(StoreError::inconsistent("a job cannot be finished as running"));
     }
@@ -247,16 +222,13 @@ async fn finish(
              lease_epoch = lease_epoch + 1, completed_at = CASE WHEN $3 = 1 THEN {now} ELSE NULL END
          WHERE job_id = $4 RETURNING {now}"
     );
-    let at: Timestamp = db
-        .row(&sql, params![status, error, status.is_stopped(), &lease.job])
-        .await?
-        .ok_or(StoreError::LostLease)?
-        .get()?;
+    let at = db.first(&sql, params![status, error, status.is_stopped(), &lease.job]).await?;
+    let at = at.ok_or(StoreError::LostLease)?;
     stop(db, &mut fence, status, error, at).await?;
     fence.settle(db).await
 }
 
-async fn requeue(db: &mut dyn Db, job: &JobId) -> Result<bool, StoreError> {
+async fn requeue(db: &mut dyn Db, job: &JobId) -> Result<bool> {
     hold(db, job).await?;
     // Still being stopped: its worker requeues it when it finishes.
     let stopping = "UPDATE jobs SET cancel_requested = CASE WHEN status = 'running' THEN $1 ELSE 0 END
@@ -270,10 +242,7 @@ async fn requeue(db: &mut dyn Db, job: &JobId) -> Result<bool, StoreError> {
              next_seq = next_seq + 1, crashes = 0
          WHERE job_id = $1 AND status IN ('failed', 'partial', 'cancelled') RETURNING next_seq, {now}"
     );
-    let Some(mut row) = db.row(&sql, params![job]).await? else {
-        return Ok(false);
-    };
-    let (end, at) = (row.get()?, row.get()?);
+    let Some((end, at)) = db.first(&sql, params![job]).await? else { return Ok(false) };
     // Failed days that were waiting for a fix run again.
     let days = "UPDATE job_details SET status = 'queued', error = NULL
         WHERE job_id = $1 AND status = 'failed' AND completed_at IS NULL";
@@ -287,7 +256,7 @@ async fn requeue(db: &mut dyn Db, job: &JobId) -> Result<bool, StoreError> {
     Ok(true)
 }
 
-async fn cancel(db: &mut dyn Db, job: &JobId) -> Result<Option<JobStatus>, StoreError> {
+async fn cancel(db: &mut dyn Db, job: &JobId) -> Result<Option<JobStatus>> {
     hold(db, job).await?;
     let now = db.backend().now();
     // Unclaimed, or its worker may be dead: incrementing the epoch fences off a worker that was only slow.
@@ -297,8 +266,7 @@ async fn cancel(db: &mut dyn Db, job: &JobId) -> Result<Option<JobStatus>, Store
          WHERE job_id = $1 AND (status = 'queued' OR (status = 'running' AND lease_until <= {now}))
          RETURNING {now}"
     );
-    if let Some(mut row) = db.row(&sql, params![job]).await? {
-        let at: Timestamp = row.get()?;
+    if let Some(at) = db.first::<Timestamp>(&sql, params![job]).await? {
         // Its worker would have closed them.
         let open = action::still_open(db, job).await?;
         let mut fence = Fence::held(db, job, open.len() + 2).await?;
@@ -312,7 +280,7 @@ async fn cancel(db: &mut dyn Db, job: &JobId) -> Result<Option<JobStatus>, Store
 
 /// Requests cancellation of a job that has not stopped, from its current or next worker. Returns its current
 /// status; a job with an expired lease counts as queued.
-async fn request_cancel_of(db: &mut dyn Db, job: &JobId) -> Result<Option<JobStatus>, StoreError> {
+async fn request_cancel_of(db: &mut dyn Db, job: &JobId) -> Result<Option<JobStatus>> {
     let sql = "UPDATE jobs SET cancel_requested = $1 WHERE job_id = $2 AND status IN ('queued', 'running')";
     db.execute(sql, params![CANCEL, job]).await?;
     let now = db.backend().now();
@@ -320,8 +288,7 @@ async fn request_cancel_of(db: &mut dyn Db, job: &JobId) -> Result<Option<JobSta
         "SELECT CASE WHEN status = 'running' AND lease_until <= {now} THEN 'queued' ELSE status END
          FROM jobs WHERE job_id = $1"
     );
-    let row = db.row(&sql, params![job]).await?;
-    row.map(|mut row| row.get()).transpose()
+    db.first(&sql, params![job]).await
 }
 
 /// Side effects of a job's stop, after its row has the new status: at most two events.
@@ -331,7 +298,7 @@ async fn stop(
     status: JobStatus,
     error: Option<&str>,
     at: Timestamp,
-) -> Result<(), StoreError> {
+) -> Result<()> {
     let job = fence.job().clone();
     // A day without a worker is not running.
     let days = "UPDATE job_details SET status = 'queued' WHERE job_id = $1 AND status = 'running'";

@@ -1,13 +1,14 @@
 //! The store's handle: which database it is, and how work gets to it.
 
 use crate::db::Db;
-use crate::error::StoreError;
+use crate::error::{Result, StoreError};
 use crate::migrate::MIGRATIONS;
 use crate::notifications::{Follower, JobNotifier};
+use crate::value::{FromRow, Value};
 use crate::{postgres, sqlite};
 use futures::FutureExt as _;
 use papertape_core::id::JobId;
-use papertape_core::ports::{BoxFuture, RecordError};
+use papertape_core::ports::{BoxFuture, RecordError, RecordFuture};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -50,7 +51,7 @@ impl Store {
     /// # Errors
     /// Returns an error if another process owns the file, the schema is newer than this program, a migration
     /// fails, or the database cannot be reached.
-    pub async fn open(target: DatabaseTarget) -> Result<Self, StoreError> {
+    pub async fn open(target: DatabaseTarget) -> Result<Self> {
         let engine = match target {
             DatabaseTarget::Sqlite(path) => {
                 Engine::Sqlite(Arc::new(sqlite::Engine::open(&path, MIGRATIONS)?))
@@ -66,7 +67,7 @@ impl Store {
     ///
     /// # Errors
     /// Returns an error if there is no database, or if its schema is not this program's.
-    pub async fn open_read_only(target: DatabaseTarget) -> Result<Self, StoreError> {
+    pub async fn open_read_only(target: DatabaseTarget) -> Result<Self> {
         let engine = match target {
             DatabaseTarget::Sqlite(path) => Engine::Sqlite(Arc::new(sqlite::Engine::open_read_only(&path)?)),
             DatabaseTarget::Postgres(url, schema) => {
@@ -98,7 +99,7 @@ impl Store {
     ///
     /// # Errors
     /// Returns an error if the file already exists, or on PostgreSQL, which has its own backup tools.
-    pub async fn backup(&self, to: &Path) -> Result<(), StoreError> {
+    pub async fn backup(&self, to: &Path) -> Result<()> {
         match &self.engine {
             Engine::Sqlite(engine) => engine.backup(to).await,
             Engine::Postgres(_) => Err(StoreError::Unsupported("back up a PostgreSQL database with pg_dump")),
@@ -111,7 +112,7 @@ impl Store {
     /// # Errors
     /// [`StoreError::Inconsistent`] with the first problems that SQLite reports. Also returns an error if the
     /// schema is a different one or the file cannot be read.
-    pub fn check_file(path: &Path) -> Result<(), StoreError> {
+    pub fn check_file(path: &Path) -> Result<()> {
         sqlite::check_file(path)
     }
 
@@ -142,10 +143,10 @@ impl Store {
 
     /// Runs the work in one transaction, which has been started when this returns. Dropping the future cancels
     /// nothing.
-    pub(crate) fn write<T, F>(&self, work: F) -> BoxFuture<'static, Result<T, StoreError>>
+    pub(crate) fn write<T, F>(&self, work: F) -> BoxFuture<'static, Result<T>>
     where
         T: Send + 'static,
-        F: for<'a> Fn(&'a mut dyn Db) -> BoxFuture<'a, Result<T, StoreError>> + Send + Sync + 'static,
+        F: for<'a> Fn(&'a mut dyn Db) -> BoxFuture<'a, Result<T>> + Send + Sync + 'static,
     {
         match &self.engine {
             Engine::Sqlite(engine) => engine.write(work),
@@ -155,10 +156,10 @@ impl Store {
 
     /// Like `write`, for a job's own writes, which become durable in the order of the calls. The job's followers
     /// are notified once the write is durable, whether the future is awaited or dropped.
-    pub(crate) fn write_for<T, F>(&self, job: &JobId, work: F) -> BoxFuture<'static, Result<T, StoreError>>
+    pub(crate) fn write_for<T, F>(&self, job: &JobId, work: F) -> BoxFuture<'static, Result<T>>
     where
         T: Send + 'static,
-        F: for<'a> Fn(&'a mut dyn Db) -> BoxFuture<'a, Result<T, StoreError>> + Send + Sync + 'static,
+        F: for<'a> Fn(&'a mut dyn Db) -> BoxFuture<'a, Result<T>> + Send + Sync + 'static,
     {
         let work = with_wake(self.notifier.clone(), job.clone(), work);
         let writing = match &self.engine {
@@ -170,11 +171,11 @@ impl Store {
     }
 
     /// Like `write`, for work with arguments.
-    pub(crate) fn write_with<A, T, F>(&self, args: A, work: F) -> BoxFuture<'static, Result<T, StoreError>>
+    pub(crate) fn write_with<A, T, F>(&self, args: A, work: F) -> BoxFuture<'static, Result<T>>
     where
         A: Send + Sync + 'static,
         T: Send + 'static,
-        F: for<'a> Fn(&'a mut dyn Db, &'a A) -> BoxFuture<'a, Result<T, StoreError>> + Send + Sync + 'static,
+        F: for<'a> Fn(&'a mut dyn Db, &'a A) -> BoxFuture<'a, Result<T>> + Send + Sync + 'static,
     {
         self.write(sharing(args, work))
     }
@@ -185,30 +186,30 @@ impl Store {
         job: &JobId,
         args: A,
         work: F,
-    ) -> BoxFuture<'static, Result<T, StoreError>>
+    ) -> BoxFuture<'static, Result<T>>
     where
         A: Send + Sync + 'static,
         T: Send + 'static,
-        F: for<'a> Fn(&'a mut dyn Db, &'a A) -> BoxFuture<'a, Result<T, StoreError>> + Send + Sync + 'static,
+        F: for<'a> Fn(&'a mut dyn Db, &'a A) -> BoxFuture<'a, Result<T>> + Send + Sync + 'static,
     {
         self.write_for(job, sharing(args, work))
     }
 
     /// Like `read`, for work with arguments.
-    pub(crate) fn read_with<A, T, F>(&self, args: A, work: F) -> BoxFuture<'static, Result<T, StoreError>>
+    pub(crate) fn read_with<A, T, F>(&self, args: A, work: F) -> BoxFuture<'static, Result<T>>
     where
         A: Send + Sync + 'static,
         T: Send + 'static,
-        F: for<'a> Fn(&'a mut dyn Db, &'a A) -> BoxFuture<'a, Result<T, StoreError>> + Send + Sync + 'static,
+        F: for<'a> Fn(&'a mut dyn Db, &'a A) -> BoxFuture<'a, Result<T>> + Send + Sync + 'static,
     {
         self.read(sharing(args, work))
     }
 
     /// Runs the work on one snapshot of the record.
-    pub(crate) fn read<T, F>(&self, work: F) -> BoxFuture<'static, Result<T, StoreError>>
+    pub(crate) fn read<T, F>(&self, work: F) -> BoxFuture<'static, Result<T>>
     where
         T: Send + 'static,
-        F: for<'a> Fn(&'a mut dyn Db) -> BoxFuture<'a, Result<T, StoreError>> + Send + Sync + 'static,
+        F: for<'a> Fn(&'a mut dyn Db) -> BoxFuture<'a, Result<T>> + Send + Sync + 'static,
     {
         let engine = self.engine.clone();
         let reading = match &engine {
@@ -223,17 +224,40 @@ impl Store {
         }
         .boxed()
     }
+
+    /// What the first row of a query holds, in a transaction of its own.
+    pub(crate) fn first<T: FromRow + Send + 'static>(
+        &self,
+        sql: impl Into<String>,
+        params: &[Value],
+    ) -> BoxFuture<'static, Result<Option<T>>> {
+        self.read_with((sql.into(), params.to_vec()), |db, (sql, params)| db.first(sql, params).boxed())
+    }
+
+    /// What every row of a query holds, in a transaction of its own.
+    pub(crate) fn all<T: FromRow + Send + 'static>(
+        &self,
+        sql: impl Into<String>,
+        params: &[Value],
+    ) -> BoxFuture<'static, Result<Vec<T>>> {
+        self.read_with((sql.into(), params.to_vec()), |db, (sql, params)| db.all(sql, params).boxed())
+    }
+
+    /// Runs one statement, in a transaction of its own; returns how many rows it changed.
+    pub(crate) fn execute(&self, sql: &str, params: &[Value]) -> BoxFuture<'static, Result<u64>> {
+        self.write_with((sql.to_owned(), params.to_vec()), |db, (sql, params)| db.execute(sql, params))
+    }
 }
 
 /// Work that shares its arguments: a transaction may have to be repeated, and outlives the call.
 fn sharing<A, T, F>(
     args: A,
     work: F,
-) -> impl for<'a> Fn(&'a mut dyn Db) -> BoxFuture<'a, Result<T, StoreError>> + Send + Sync + 'static
+) -> impl for<'a> Fn(&'a mut dyn Db) -> BoxFuture<'a, Result<T>> + Send + Sync + 'static
 where
     A: Send + Sync + 'static,
     T: Send + 'static,
-    F: for<'a> Fn(&'a mut dyn Db, &'a A) -> BoxFuture<'a, Result<T, StoreError>> + Send + Sync + 'static,
+    F: for<'a> Fn(&'a mut dyn Db, &'a A) -> BoxFuture<'a, Result<T>> + Send + Sync + 'static,
 {
     let shared = Arc::new((args, work));
     move |db| {
@@ -261,10 +285,10 @@ fn with_wake<T, F>(
     notifier: JobNotifier,
     job: JobId,
     work: F,
-) -> impl for<'a> Fn(&'a mut dyn Db) -> BoxFuture<'a, Result<(T, Wake), StoreError>> + Send + Sync + 'static
+) -> impl for<'a> Fn(&'a mut dyn Db) -> BoxFuture<'a, Result<(T, Wake)>> + Send + Sync + 'static
 where
     T: Send + 'static,
-    F: for<'a> Fn(&'a mut dyn Db) -> BoxFuture<'a, Result<T, StoreError>> + Send + Sync + 'static,
+    F: for<'a> Fn(&'a mut dyn Db) -> BoxFuture<'a, Result<T>> + Send + Sync + 'static,
 {
     move |db| {
         let (notifier, job) = (notifier.clone(), job.clone());
@@ -274,8 +298,6 @@ where
 }
 
 /// Converts a future of the store to one of the port.
-pub(crate) fn port<T: Send + 'static>(
-    work: BoxFuture<'static, Result<T, StoreError>>,
-) -> BoxFuture<'static, Result<T, RecordError>> {
+pub(crate) fn port<T: Send + 'static>(work: BoxFuture<'static, Result<T>>) -> RecordFuture<'static, T> {
     async move { work.await.map_err(RecordError::from) }.boxed()
 }

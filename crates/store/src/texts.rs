@@ -1,7 +1,7 @@
 //! Content, stored once by its hash.
 
 use crate::db::{Db, Statement};
-use crate::error::StoreError;
+use crate::error::{Result, StoreError};
 use crate::value::{Value, params};
 use papertape_core::id::ContentHash;
 use papertape_core::record::StoredText;
@@ -13,10 +13,7 @@ const GROUP: usize = 32;
 
 /// Adds the texts that are missing, in hash order, so that two jobs that add the same ones at the same time wait
 /// for each other instead of deadlocking.
-pub(crate) async fn insert(
-    db: &mut dyn Db,
-    texts: impl Iterator<Item = &StoredText>,
-) -> Result<(), StoreError> {
+pub(crate) async fn insert(db: &mut dyn Db, texts: impl Iterator<Item = &StoredText>) -> Result<()> {
     let sorted: BTreeMap<ContentHash, &str> = texts.map(|text| (text.hash, text.body.as_str())).collect();
     for (hash, body) in sorted {
         let (body, encoding) = encode(body);
@@ -33,7 +30,7 @@ pub(crate) async fn insert(
 pub(crate) async fn fetch(
     db: &mut dyn Db,
     hashes: &BTreeSet<ContentHash>,
-) -> Result<BTreeMap<ContentHash, String>, StoreError> {
+) -> Result<BTreeMap<ContentHash, String>> {
     let hashes: Vec<ContentHash> = hashes.iter().copied().collect();
     let mut found = BTreeMap::new();
     for group in hashes.chunks(GROUP) {
@@ -41,19 +38,15 @@ pub(crate) async fn fetch(
         let filled = (0..GROUP).map(|at| Value::from(group[at.min(group.len() - 1)]));
         let mut statement = Statement::new("SELECT hash, body, encoding FROM texts WHERE hash IN (");
         statement.add(&vec!["?"; GROUP].join(", "), filled).add(")", []);
-        for mut row in statement.query(db).await? {
-            let hash = row.get()?;
-            found.insert(hash, decode(row.get()?, row.get()?)?);
+        for (hash, body, encoding) in statement.all::<(_, String, i64)>(db).await? {
+            found.insert(hash, decode(body, encoding)?);
         }
     }
     Ok(found)
 }
 
 /// A document as stored, with its long strings extracted. `None` if it does not exist.
-pub(crate) async fn stored(
-    db: &mut dyn Db,
-    hash: ContentHash,
-) -> Result<Option<serde_json::Value>, StoreError> {
+pub(crate) async fn stored(db: &mut dyn Db, hash: ContentHash) -> Result<Option<serde_json::Value>> {
     let body = fetch(db, &BTreeSet::from([hash])).await?.remove(&hash);
     body.map(|body| parse(hash, &body)).transpose()
 }
@@ -62,7 +55,7 @@ pub(crate) async fn stored(
 pub(crate) async fn documents(
     db: &mut dyn Db,
     hashes: &BTreeSet<ContentHash>,
-) -> Result<BTreeMap<ContentHash, serde_json::Value>, StoreError> {
+) -> Result<BTreeMap<ContentHash, serde_json::Value>> {
     let mut stored = BTreeMap::new();
     let mut lifted = BTreeSet::new();
     for (hash, body) in fetch(db, hashes).await? {
@@ -89,7 +82,7 @@ pub(crate) async fn documents(
         .collect()
 }
 
-fn parse(hash: ContentHash, body: &str) -> Result<serde_json::Value, StoreError> {
+fn parse(hash: ContentHash, body: &str) -> Result<serde_json::Value> {
     serde_json::from_str(body)
         .map_err(|error| StoreError::inconsistent(format!("the document {hash} is not JSON: {error}")))
 }
@@ -99,7 +92,7 @@ fn encode(body: &str) -> (String, i64) {
     if body.contains('\0') { (serde_json::Value::from(body).to_string(), 1) } else { (body.to_owned(), 0) }
 }
 
-pub(crate) fn decode(body: String, encoding: i64) -> Result<String, StoreError> {
+pub(crate) fn decode(body: String, encoding: i64) -> Result<String> {
     match encoding {
         0 => Ok(body),
         1 => serde_json::from_str(&body)

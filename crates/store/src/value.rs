@@ -1,18 +1,23 @@
 //! Parameters and columns, the same on both databases.
 
-use crate::error::StoreError;
+use crate::error::{Result, StoreError};
 use papertape_core::action::{ActionKind, ActionStatus, IdKind};
 use papertape_core::chat::{ChatId, ChatRole};
 use papertape_core::id::{AgentName, ContentHash, JobId, Symbol};
 use papertape_core::json;
 use papertape_core::language::Language;
+use papertape_core::ledger::Direction;
+use papertape_core::message::Role;
 use papertape_core::money::{Money, Price, Quantity};
 use papertape_core::plan::{PlanId, TaskId, TaskStatus};
-use papertape_core::record::{DayStatus, JobKind, JobStatus, SessionId};
+use papertape_core::record::{
+    Assessment, ContextState, DayStatus, JobKind, JobStatus, MemoryKind, SessionId, SummarySource,
+};
 use papertape_core::tape::{OutcomeKind, StepClass, StepPath};
 use papertape_core::time::{Date, Timestamp, from_micros, parse_date, to_micros};
 use rust_decimal::Decimal;
 use rust_decimal::prelude::ToPrimitive as _;
+use serde::de::DeserializeOwned;
 
 /// One parameter or column.
 #[derive(Clone, Debug, PartialEq)]
@@ -30,8 +35,26 @@ macro_rules! params {
 }
 pub(crate) use params;
 
+/// The columns of a row to insert. A column without a value takes the variable of its name.
+macro_rules! columns {
+    ($($column:ident $(: $value:expr)?),* $(,)?) => {
+        [$((stringify!($column), $crate::value::Value::from($crate::value::columns!(@ $column $($value)?)))),*]
+    };
+    (@ $column:ident) => { $column };
+    (@ $column:ident $value:expr) => { $value };
+}
+pub(crate) use columns;
+
 /// A struct whose fields are the row's next columns, in this order; `name: expression` reads one in another way.
+/// With `impl`, this is how the type is read.
 macro_rules! from_row {
+    (impl $row:ident => $type:ident { $($fields:tt)* }) => {
+        impl $crate::value::FromRow for $type {
+            fn from_row($row: &mut $crate::value::Row) -> Result<Self, $crate::error::StoreError> {
+                Ok($crate::value::from_row!($row => $type { $($fields)* }))
+            }
+        }
+    };
     ($row:ident => $type:ident { $($field:ident $(: $value:expr)?),* $(,)? }) => {
         $type { $($field: $crate::value::from_row!(@ $row $($value)?)),* }
     };
@@ -53,19 +76,55 @@ impl Row {
     }
 
     /// The next column.
-    pub(crate) fn get<T: FromValue>(&mut self) -> Result<T, StoreError> {
+    /// Reads the next column, or the next columns.
+    pub(crate) fn get<T: FromRow>(&mut self) -> Result<T> {
+        T::from_row(self)
+    }
+
+    /// Reads a column of JSON. NULL is read as `null`.
+    pub(crate) fn document<T: DeserializeOwned>(&mut self) -> Result<T> {
+        let text: Option<String> = self.get()?;
+        serde_json::from_str(text.as_deref().unwrap_or("null"))
+            .map_err(|error| self.unreadable(&error.to_string()))
+    }
+
+    fn column<T: FromValue>(&mut self) -> Result<T> {
         self.column += 1;
         let value = self
             .values
             .next()
             .ok_or_else(|| StoreError::inconsistent(format!("a row has no column {}", self.column)))?;
-        T::from_value(value).map_err(|why| {
-            StoreError::inconsistent(format!("column {} of a row cannot be read: {why}", self.column))
-        })
+        T::from_value(value).map_err(|why| self.unreadable(&why))
+    }
+
+    fn unreadable(&self, why: &str) -> StoreError {
+        StoreError::inconsistent(format!("column {} of a row cannot be read: {why}", self.column))
     }
 }
 
-/// A type that a column can be read as.
+/// Something read from the next columns of a row.
+pub(crate) trait FromRow: Sized {
+    fn from_row(row: &mut Row) -> Result<Self>;
+}
+
+impl<T: FromValue> FromRow for T {
+    fn from_row(row: &mut Row) -> Result<Self> {
+        row.column()
+    }
+}
+
+macro_rules! tuples {
+    ($(($($part:ident),*))*) => { $(
+        impl<$($part: FromRow),*> FromRow for ($($part,)*) {
+            fn from_row(row: &mut Row) -> Result<Self> {
+                Ok(($($part::from_row(row)?,)*))
+            }
+        }
+    )* };
+}
+tuples! { (A, B) (A, B, C) (A, B, C, D) }
+
+/// Something read from one column.
 pub(crate) trait FromValue: Sized {
     fn from_value(value: Value) -> Result<Self, String>;
 }
@@ -149,7 +208,7 @@ macro_rules! integers {
         }
     )* };
 }
-integers!(u32, u64, usize);
+integers!(i32, u32, u64, usize);
 
 macro_rules! numbers {
     ($($type:ty),*) => { $(
@@ -210,7 +269,13 @@ words!(
     IdKind,
     Language,
     ChatRole,
-    TaskStatus
+    TaskStatus,
+    SummarySource,
+    ContextState,
+    Assessment,
+    MemoryKind,
+    Role,
+    Direction
 );
 
 macro_rules! amounts {

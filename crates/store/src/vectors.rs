@@ -4,13 +4,13 @@
 //! module for the reflections that pass the filters and for the rows of its hits.
 
 use crate::db::{Db, Statement};
-use crate::error::StoreError;
-use crate::read::memory::{add_filter, add_owner, read_stored};
+use crate::error::{Result, StoreError};
+use crate::read::memory::{add_filter, add_owner};
 use crate::read::{MemoryFilter, StoredRound, TradeFilter};
-use crate::rows::memory::{REFLECTION, read_reflection};
+use crate::rows::memory::REFLECTION;
 use crate::search;
 use crate::store::Store;
-use crate::value::{Row, Value, params};
+use crate::value::{Value, columns, from_row, params};
 use futures::FutureExt as _;
 use papertape_core::id::{AgentName, JobId};
 use papertape_core::record::{EmbeddingRow, ReflectionRow};
@@ -41,53 +41,33 @@ pub struct VectorFor {
     pub vector: Vec<u8>,
 }
 
+from_row! { impl row => StoredVector { id, reflection, vector } }
+
 impl Store {
     /// The number of the model's vectors.
     ///
     /// # Errors
     /// Returns an error if the database fails.
-    pub async fn count_vectors(&self, model: &str) -> Result<usize, StoreError> {
-        self.read_with(model.to_owned(), |db, model| {
-            async move {
-                let sql = "SELECT count(*) FROM reflection_vectors WHERE model = $1";
-                let row = db.row(sql, params![model]).await?;
-                row.map_or(Ok(0), |mut row| row.get())
-            }
-            .boxed()
-        })
-        .await
+    pub async fn count_vectors(&self, model: &str) -> Result<usize> {
+        let sql = "SELECT count(*) FROM reflection_vectors WHERE model = $1";
+        Ok(self.first(sql, params![model]).await?.unwrap_or_default())
     }
 
     /// The model's vectors with IDs above `after`, by ID, at most `most` of them.
     ///
     /// # Errors
     /// Returns an error if the database fails.
-    pub async fn vectors_after(
-        &self,
-        model: &str,
-        after: i64,
-        limit: u32,
-    ) -> Result<Vec<StoredVector>, StoreError> {
-        self.read_with(model.to_owned(), move |db, model| {
-            async move {
-                let sql = "SELECT id, reflection_id, vector FROM reflection_vectors
-                    WHERE model = $1 AND id > $2 ORDER BY id LIMIT $3";
-                let read = |mut row: Row| {
-                    Ok(StoredVector { id: row.get()?, reflection: row.get()?, vector: row.get()? })
-                };
-                let rows = db.query(sql, params![model, after, limit]).await?;
-                rows.into_iter().map(read).collect()
-            }
-            .boxed()
-        })
-        .await
+    pub async fn vectors_after(&self, model: &str, after: i64, limit: u32) -> Result<Vec<StoredVector>> {
+        let sql = "SELECT id, reflection_id, vector FROM reflection_vectors
+            WHERE model = $1 AND id > $2 ORDER BY id LIMIT $3";
+        self.all(sql, params![model, after, limit]).await
     }
 
     /// The IDs of the reflections that match the filter, ignoring its words; newest exit first.
     ///
     /// # Errors
     /// Returns an error if the database fails.
-    pub async fn trade_ids(&self, filter: &TradeFilter) -> Result<Vec<i64>, StoreError> {
+    pub async fn trade_ids(&self, filter: &TradeFilter) -> Result<Vec<i64>> {
         self.read_with(filter.clone(), |db, filter| ids(db, filter, None).boxed()).await
     }
 
@@ -96,11 +76,7 @@ impl Store {
     ///
     /// # Errors
     /// Returns an error if the database fails.
-    pub async fn trade_ids_by_word(
-        &self,
-        filter: &TradeFilter,
-        question: &str,
-    ) -> Result<Vec<Vec<i64>>, StoreError> {
+    pub async fn trade_ids_by_word(&self, filter: &TradeFilter, question: &str) -> Result<Vec<Vec<i64>>> {
         self.read_with((filter.clone(), question.to_owned()), |db, (filter, question)| {
             async move {
                 let mut found = Vec::new();
@@ -118,7 +94,7 @@ impl Store {
     ///
     /// # Errors
     /// Returns an error if the database fails.
-    pub async fn trades_by_id(&self, ids: &[i64]) -> Result<Vec<StoredRound<ReflectionRow>>, StoreError> {
+    pub async fn trades_by_id(&self, ids: &[i64]) -> Result<Vec<StoredRound<ReflectionRow>>> {
         self.read_with(ids.to_vec(), |db, ids| {
             async move {
                 let mut found = BTreeMap::new();
@@ -130,8 +106,7 @@ impl Store {
                     // One statement for every group size: the last ID is repeated as padding.
                     let filled = (0..GROUP).map(|at| Value::from(group[at.min(group.len() - 1)]));
                     statement.add(&vec!["?"; GROUP].join(", "), filled).add(")", []);
-                    for row in statement.query(db).await? {
-                        let item = read_stored(row, read_reflection)?;
+                    for item in statement.all::<StoredRound<ReflectionRow>>(db).await? {
                         found.insert(item.id, item);
                     }
                 }
@@ -152,7 +127,7 @@ impl Store {
         model: &str,
         after: i64,
         limit: u32,
-    ) -> Result<Vec<StoredRound<ReflectionRow>>, StoreError> {
+    ) -> Result<Vec<StoredRound<ReflectionRow>>> {
         self.read_with((filter.clone(), model.to_owned()), move |db, (filter, model)| {
             async move {
                 let mut statement = Statement::new(format!(
@@ -164,8 +139,7 @@ impl Store {
                 statement.add(without, [after.into(), Value::from(model)]);
                 add_owner(&mut statement, filter);
                 statement.add(" ORDER BY id LIMIT ?", [limit.into()]);
-                let rows = statement.query(db).await?;
-                rows.into_iter().map(|row| read_stored(row, read_reflection)).collect()
+                statement.all(db).await
             }
             .boxed()
         })
@@ -176,7 +150,7 @@ impl Store {
     ///
     /// # Errors
     /// Returns an error if a vector is invalid or the database fails; none of them is then stored.
-    pub async fn store_vectors(&self, rows: Vec<VectorFor>) -> Result<(), StoreError> {
+    pub async fn store_vectors(&self, rows: Vec<VectorFor>) -> Result<()> {
         self.write_with(rows, |db, rows| {
             async move {
                 for row in rows {
@@ -195,10 +169,10 @@ pub(crate) async fn store_own(
     db: &mut dyn Db,
     (job, agent): (&JobId, &AgentName),
     row: &EmbeddingRow,
-) -> Result<(), StoreError> {
+) -> Result<()> {
     let sql = "SELECT id FROM trade_reflections WHERE job_id = $1 AND model = $2 AND trade_id = $3";
-    match db.row(sql, params![job, agent, row.trade_id]).await? {
-        Some(mut found) => store_vector(db, found.get()?, &row.model, &row.vector).await,
+    match db.first(sql, params![job, agent, row.trade_id]).await? {
+        Some(reflection) => store_vector(db, reflection, &row.model, &row.vector).await,
         None => {
             let message = format!("{agent} has no reflection {} that a vector could be of", row.trade_id);
             Err(StoreError::inconsistent(message))
@@ -206,32 +180,21 @@ pub(crate) async fn store_own(
     }
 }
 
-async fn store_vector(
-    db: &mut dyn Db,
-    reflection: i64,
-    model: &str,
-    vector: &Vec<u8>,
-) -> Result<(), StoreError> {
+async fn store_vector(db: &mut dyn Db, reflection: i64, model: &str, vector: &Vec<u8>) -> Result<()> {
     if vector.is_empty() || !vector.len().is_multiple_of(4) {
         return Err(StoreError::inconsistent(format!("a vector of {} bytes", vector.len())));
     }
     db.execute("DELETE FROM reflection_vectors WHERE reflection_id = $1", params![reflection]).await?;
-    let sql = "INSERT INTO reflection_vectors (reflection_id, model, dimension, vector)
-        VALUES ($1, $2, $3, $4)";
-    db.execute(sql, params![reflection, model, vector.len() / 4, vector]).await.map(drop)
+    let row = columns! { reflection_id: reflection, model, dimension: vector.len() / 4, vector };
+    db.insert("reflection_vectors", row).await
 }
 
-async fn ids(
-    db: &mut dyn Db,
-    filter: &TradeFilter,
-    word: Option<(String, Value)>,
-) -> Result<Vec<i64>, StoreError> {
+async fn ids(db: &mut dyn Db, filter: &TradeFilter, word: Option<(String, Value)>) -> Result<Vec<i64>> {
     let mut statement = Statement::new("SELECT id FROM trade_reflections WHERE 1 = 1");
     add_filter(&mut statement, db.backend(), filter);
     if let Some((condition, word)) = word {
         statement.add(&format!(" AND {condition}"), [word]);
     }
     statement.add(" ORDER BY exit_time DESC, id DESC", []);
-    let rows = statement.query(db).await?;
-    rows.into_iter().map(|mut row| row.get()).collect()
+    statement.all(db).await
 }

@@ -6,7 +6,6 @@ use papertape_core::message::ModelName;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
-use std::fmt;
 use std::time::Duration;
 
 /// Maximum rounds: more add nothing new, and each costs the whole debate again.
@@ -64,6 +63,10 @@ pub enum Analyst {
     Fundamentals,
 }
 
+papertape_core::words!(Analyst, "analyst" {
+    Market = "market", Social = "social", News = "news", Fundamentals = "fundamentals",
+});
+
 /// The style of the analyses.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -76,6 +79,8 @@ pub enum PromptStyle {
     /// Everything relevant.
     Detailed,
 }
+
+papertape_core::words!(PromptStyle { Standard = "standard", Compact = "compact", Detailed = "detailed" });
 
 /// Which of a desk's two models a node uses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -103,6 +108,11 @@ pub enum Phase {
     Portfolio,
 }
 
+papertape_core::words!(Phase, "phase" {
+    Analyst = "analyst", Research = "research", Trading = "trading", Risk = "risk",
+    Portfolio = "portfolio",
+});
+
 impl Default for DeskConfig {
     fn default() -> Self {
         Self {
@@ -119,85 +129,6 @@ impl Default for DeskConfig {
             portfolio_node_timeout_secs: 60,
             symbols_at_once: 4,
             sizing: SizingConfig::default(),
-        }
-    }
-}
-
-impl Analyst {
-    /// Every analyst, in graph order.
-    pub const ALL: [Self; 4] = [Self::Market, Self::Social, Self::News, Self::Fundamentals];
-
-    /// The spelling in configs.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Market => "market",
-            Self::Social => "social",
-            Self::News => "news",
-            Self::Fundamentals => "fundamentals",
-        }
-    }
-}
-
-impl std::str::FromStr for Analyst {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        Self::ALL.into_iter().find(|analyst| analyst.as_str() == text).ok_or_else(|| {
-            let known = Self::ALL.map(Self::as_str).join(", ");
-            format!("unknown analyst `{text}`; expected one of {known}")
-        })
-    }
-}
-
-impl fmt::Display for Analyst {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.as_str())
-    }
-}
-
-impl Phase {
-    /// Every phase, in graph order.
-    pub const ALL: [Self; 5] = [Self::Analyst, Self::Research, Self::Trading, Self::Risk, Self::Portfolio];
-
-    /// The spelling in steps and traces.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Analyst => "analyst",
-            Self::Research => "research",
-            Self::Trading => "trading",
-            Self::Risk => "risk",
-            Self::Portfolio => "portfolio",
-        }
-    }
-}
-
-impl std::str::FromStr for Phase {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        Self::ALL.into_iter().find(|phase| phase.as_str() == text).ok_or_else(|| {
-            let known = Self::ALL.map(Self::as_str).join(", ");
-            format!("unknown phase `{text}`; expected one of {known}")
-        })
-    }
-}
-
-impl fmt::Display for Phase {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.as_str())
-    }
-}
-
-impl PromptStyle {
-    /// The spelling in configs, and the suffix of the prompt files' names.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Standard => "standard",
-            Self::Compact => "compact",
-            Self::Detailed => "detailed",
         }
     }
 }

@@ -1,8 +1,6 @@
 //! A job's memory settings.
 
 use serde::{Deserialize, Serialize};
-use std::fmt;
-use std::str::FromStr;
 
 /// Maximum window of rounds, and so the maximum number of rounds in a state.
 pub const MAX_WINDOW: u32 = 10;
@@ -21,21 +19,11 @@ pub enum MemoryMode {
     All,
 }
 
+papertape_core::words!(MemoryMode {
+    Off = "off", Rounds = "rounds", RoundsOpen = "rounds+open", All = "all",
+});
+
 impl MemoryMode {
-    /// Every mode, the smallest first.
-    pub const ALL: [Self; 4] = [Self::Off, Self::Rounds, Self::RoundsOpen, Self::All];
-
-    /// `off`, `rounds`, `rounds+open` or `all`.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Off => "off",
-            Self::Rounds => "rounds",
-            Self::RoundsOpen => "rounds+open",
-            Self::All => "all",
-        }
-    }
-
     /// Whether rounds are remembered.
     #[must_use]
     pub fn rounds(self) -> bool {
@@ -52,23 +40,6 @@ impl MemoryMode {
     #[must_use]
     pub fn trades(self) -> bool {
         self >= Self::All
-    }
-}
-
-impl fmt::Display for MemoryMode {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.as_str())
-    }
-}
-
-impl FromStr for MemoryMode {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        Self::ALL.into_iter().find(|mode| mode.as_str() == text).ok_or_else(|| {
-            let known = Self::ALL.map(Self::as_str).join(", ");
-            format!("`{text}` is none of: {known}")
-        })
     }
 }
 

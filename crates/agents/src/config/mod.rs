@@ -63,16 +63,7 @@ pub enum AgentKind {
     Desk,
 }
 
-impl AgentKind {
-    /// `solo` or `desk`.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Solo => "solo",
-            Self::Desk => "desk",
-        }
-    }
-}
+papertape_core::words!(AgentKind { Solo = "solo", Desk = "desk" });
 
 /// The limits of an agent's day.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -7,8 +7,6 @@ use papertape_core::time::Date;
 use rust_decimal::Decimal;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
-use std::fmt;
-use std::str::FromStr;
 
 /// Maximum rules of a period, the most frequent first.
 const RULES: usize = 5;
@@ -23,16 +21,9 @@ pub enum Period {
     HalfYear,
 }
 
-impl Period {
-    /// `quarter` or `half-year`.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Quarter => "quarter",
-            Self::HalfYear => "half-year",
-        }
-    }
+papertape_core::words!(Period { Quarter = "quarter", HalfYear = "half-year" });
 
+impl Period {
     /// The period that contains a day: `2012-Q4`, `2012-H2`.
     #[must_use]
     pub fn of(self, day: Date) -> String {
@@ -40,22 +31,6 @@ impl Period {
             Self::Quarter => format!("{:04}-Q{}", day.year(), (day.month() - 1) / 3 + 1),
             Self::HalfYear => format!("{:04}-H{}", day.year(), (day.month() - 1) / 6 + 1),
         }
-    }
-}
-
-impl fmt::Display for Period {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.as_str())
-    }
-}
-
-impl FromStr for Period {
-    type Err = String;
-    fn from_str(text: &str) -> Result<Self, String> {
-        [Self::Quarter, Self::HalfYear]
-            .into_iter()
-            .find(|period| period.as_str() == text)
-            .ok_or_else(|| format!("`{text}` is none of: quarter, half-year"))
     }
 }
 

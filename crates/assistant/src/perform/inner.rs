@@ -2,9 +2,9 @@
 //! them.
 
 use super::{ActionExecutor, Arguments, bad, failed, reply, reply_about};
+use crate::calls::CallResult;
 use papertape_core::chat::ChatMessage;
 use papertape_core::language::Language;
-use papertape_core::message::CallFailure;
 use papertape_core::plan::{PlanChanges, PlanWrite, Task, TaskChanges, TaskWrite};
 use papertape_core::record::JobStatus;
 use papertape_core::tape::ActionOutcome;
@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 const HISTORY: u32 = 20;
 
 impl ActionExecutor<'_> {
-    pub(super) async fn turn(&self) -> Result<ActionOutcome, CallFailure> {
+    pub(super) async fn turn(&self) -> CallResult<ActionOutcome> {
         let job = &self.lease.job;
         let turn = self.chats.turn(job).await.map_err(|error| self.unavailable(error))?;
         let turn = turn.ok_or_else(|| failed(format!("the job {job} answers no message")))?;
@@ -37,7 +37,7 @@ impl ActionExecutor<'_> {
         Ok(reply("", data))
     }
 
-    pub(super) async fn whole_plan(&self, args: &Arguments<'_>) -> Result<ActionOutcome, CallFailure> {
+    pub(super) async fn whole_plan(&self, args: &Arguments<'_>) -> CallResult<ActionOutcome> {
         let (plan, tasks) = self.plan_with_tasks(args).await?;
         let task = |task: &Task| {
             json!({ "id": task.id, "parent_id": task.parent_id, "name": task.name, "status": task.status,
@@ -49,7 +49,7 @@ impl ActionExecutor<'_> {
         Ok(reply("", json!({ "plan": plan, "tasks": tasks })))
     }
 
-    pub(super) async fn set_task(&self, args: &Arguments<'_>) -> Result<ActionOutcome, CallFailure> {
+    pub(super) async fn set_task(&self, args: &Arguments<'_>) -> CallResult<ActionOutcome> {
         let (plan, task) = (args.plan()?, args.task()?);
         let status = args.text("status").unwrap_or_default();
         let status = status.parse().map_err(|why: String| bad(format!("`status`: {why}")))?;
@@ -72,7 +72,7 @@ impl ActionExecutor<'_> {
         Ok(reply_about(Some(plan), message, Value::Null, Some(write)))
     }
 
-    pub(super) async fn set_plan(&self, args: &Arguments<'_>) -> Result<ActionOutcome, CallFailure> {
+    pub(super) async fn set_plan(&self, args: &Arguments<'_>) -> CallResult<ActionOutcome> {
         let plan = self.plan(args.plan()?).await?;
         let status = args.text("status").unwrap_or_default();
         let status: JobStatus = status.parse().map_err(|why: String| bad(format!("`status`: {why}")))?;

@@ -10,6 +10,7 @@ mod tasks;
 mod tools;
 
 use crate::calls;
+use crate::calls::CallResult;
 use crate::child_budget::ChildBudget;
 use crate::fault::LocalizedMessage;
 use crate::web::WebSearch;
@@ -86,7 +87,7 @@ impl Arguments<'_> {
         Some(list.iter().filter_map(Value::as_i64).map(TaskId).collect())
     }
 
-    fn plan(&self) -> Result<PlanId, CallFailure> {
+    fn plan(&self) -> CallResult<PlanId> {
         self.whole("plan_id").map(PlanId).ok_or_else(|| {
             let zh = "缺少 `plan_id`，且该对话还没有计划";
             let fault =
@@ -95,7 +96,7 @@ impl Arguments<'_> {
         })
     }
 
-    fn task(&self) -> Result<TaskId, CallFailure> {
+    fn task(&self) -> CallResult<TaskId> {
         self.whole("task_id").map(TaskId).ok_or_else(|| {
             bad(LocalizedMessage::new("`task_id` is missing", "缺少 `task_id`").text(self.1).to_owned())
         })
@@ -151,7 +152,7 @@ impl ActionExecutor<'_> {
         path: &StepPath,
         call: &ExternalCall,
         again: bool,
-    ) -> Result<ActionOutcome, CallFailure> {
+    ) -> CallResult<ActionOutcome> {
         let empty = Map::new();
         let args = Arguments(call.arguments.as_object().unwrap_or(&empty), self.language);
         let place = ActionPlace { job: &self.lease.job, path, again };
@@ -204,23 +205,23 @@ impl ActionExecutor<'_> {
         Write::Plan(Box::new(Sanitized::of(self.redactor, write)))
     }
 
-    async fn plan(&self, id: PlanId) -> Result<Plan, CallFailure> {
+    async fn plan(&self, id: PlanId) -> CallResult<Plan> {
         let found = self.plans.plan(id).await.map_err(|error| self.unavailable(error))?;
         found.ok_or_else(|| self.rejected(&PlanError::NoPlan(id)))
     }
 
-    async fn tasks(&self, plan: PlanId) -> Result<Vec<Task>, CallFailure> {
+    async fn tasks(&self, plan: PlanId) -> CallResult<Vec<Task>> {
         self.plans.tasks(plan).await.map_err(|error| self.unavailable(error))
     }
 
-    async fn plan_with_tasks(&self, args: &Arguments<'_>) -> Result<(Plan, Vec<Task>), CallFailure> {
+    async fn plan_with_tasks(&self, args: &Arguments<'_>) -> CallResult<(Plan, Vec<Task>)> {
         let plan = self.plan(args.plan()?).await?;
         let tasks = self.tasks(plan.id).await?;
         Ok((plan, tasks))
     }
 
     /// The last job started here, if any, and the ID of the next one to start.
-    async fn job_of(&self, place: &ActionPlace<'_>) -> Result<(Option<JobRow>, Origin), CallFailure> {
+    async fn job_of(&self, place: &ActionPlace<'_>) -> CallResult<(Option<JobRow>, Origin)> {
         let (mut last, mut nth) = (None, 0);
         loop {
             let origin = place.origin(nth);
@@ -238,7 +239,7 @@ impl ActionExecutor<'_> {
         &self,
         place: &ActionPlace<'_>,
         last: Option<JobRow>,
-    ) -> Result<Option<JobId>, CallFailure> {
+    ) -> CallResult<Option<JobId>> {
         let Some(last) = last else { return Ok(None) };
         if last.status == JobStatus::Cancelled && !place.again {
             // It was canceled together with this job, which has been resumed.
@@ -262,7 +263,7 @@ impl ActionExecutor<'_> {
         kind: JobKind,
         (part, what): (&'static str, Value),
         plan: PlanId,
-    ) -> Result<JobId, CallFailure> {
+    ) -> CallResult<JobId> {
         let (last, origin) = self.job_of(place).await?;
         if let Some(begun) = self.job_to_wait_for(place, last).await? {
             return Ok(begun);
@@ -308,7 +309,7 @@ impl ActionExecutor<'_> {
     }
 
     /// Waits until the job has stopped, or until the deadline. Returns its row at that time.
-    async fn wait(&self, job: &JobId, until: Option<Timestamp>) -> Result<JobRow, CallFailure> {
+    async fn wait(&self, job: &JobId, until: Option<Timestamp>) -> CallResult<JobRow> {
         let mut pause = FIRST_POLL;
         loop {
             let found = self.queue.get_job(job).await.map_err(|error| self.unavailable(error))?;
@@ -363,7 +364,7 @@ impl ActionExecutor<'_> {
         data: Value,
         plan: Option<PlanId>,
         more: &str,
-    ) -> Result<ActionOutcome, CallFailure> {
+    ) -> CallResult<ActionOutcome> {
         if !job.status.is_stopped() {
             return Ok(self.still_running(job, data, plan));
         }

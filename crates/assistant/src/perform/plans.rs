@@ -1,11 +1,11 @@
 //! Actions on plans.
 
 use super::{ActionExecutor, ActionPlace, Arguments, bad, reply, reply_about};
+use crate::calls::CallResult;
 use crate::settings::{Decompose, Execute, Limits};
 use crate::tree::{self, HELD_BACK};
 use papertape_core::action::{IdKind, Origin};
 use papertape_core::json;
-use papertape_core::message::CallFailure;
 use papertape_core::page::PageRequest;
 use papertape_core::plan::{NewPlan, PlanId, PlanWrite, Task, TaskId, TaskStatus};
 use papertape_core::record::JobKind;
@@ -21,7 +21,7 @@ impl ActionExecutor<'_> {
         &self,
         args: &Arguments<'_>,
         origin: &Origin,
-    ) -> Result<ActionOutcome, CallFailure> {
+    ) -> CallResult<ActionOutcome> {
         let id = self
             .plans
             .reserve(self.lease, origin, IdKind::Plan)
@@ -50,7 +50,7 @@ impl ActionExecutor<'_> {
         self.config["session_id"].as_str().map(papertape_core::chat::ChatId::new)
     }
 
-    pub(super) async fn list_plans(&self, args: &Arguments<'_>) -> Result<ActionOutcome, CallFailure> {
+    pub(super) async fn list_plans(&self, args: &Arguments<'_>) -> CallResult<ActionOutcome> {
         let limit = args.number("limit", LISTED).clamp(1, MAX_LISTED);
         let page =
             self.plans.plans(&PageRequest::first(limit)).await.map_err(|error| self.unavailable(error))?;
@@ -69,7 +69,7 @@ impl ActionExecutor<'_> {
         Ok(reply(message, json!({ "plans": plans, "plans_in_all": all })))
     }
 
-    pub(super) async fn delete_plan(&self, args: &Arguments<'_>) -> Result<ActionOutcome, CallFailure> {
+    pub(super) async fn delete_plan(&self, args: &Arguments<'_>) -> CallResult<ActionOutcome> {
         let plan = self.plan(args.plan()?).await?;
         let (id, name) = (plan.id, &plan.name);
         let message =
@@ -84,7 +84,7 @@ impl ActionExecutor<'_> {
         args: &Arguments<'_>,
         place: &ActionPlace<'_>,
         task: Option<TaskId>,
-    ) -> Result<ActionOutcome, CallFailure> {
+    ) -> CallResult<ActionOutcome> {
         let plan = self.plan(args.plan()?).await?;
         match task {
             Some(task) => drop(self.task_of(plan.id, task).await?),
@@ -108,7 +108,7 @@ impl ActionExecutor<'_> {
         &self,
         args: &Arguments<'_>,
         place: &ActionPlace<'_>,
-    ) -> Result<ActionOutcome, CallFailure> {
+    ) -> CallResult<ActionOutcome> {
         let plan = self.plan(args.plan()?).await?;
         let task_id = args.whole("task_id").map(TaskId);
         if let Some(task) = task_id {
@@ -140,7 +140,7 @@ impl ActionExecutor<'_> {
         job: &papertape_core::id::JobId,
         plan: PlanId,
         args: &Arguments<'_>,
-    ) -> Result<ActionOutcome, CallFailure> {
+    ) -> CallResult<ActionOutcome> {
         if args.flag("wait") == Some(false) {
             let message = self.localized(format!("job {job} is queued"), format!("任务 {job} 已排队"));
             return Ok(reply_about(Some(plan), message, json!({ "job_id": job, "status": "queued" }), None));

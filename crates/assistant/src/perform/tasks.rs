@@ -1,10 +1,10 @@
 //! Actions on tasks.
 
 use super::{ActionExecutor, Arguments, bad, reply, reply_about};
+use crate::calls::CallResult;
 use crate::tree;
 use papertape_core::action::{IdKind, Origin};
 use papertape_core::language::Language;
-use papertape_core::message::CallFailure;
 use papertape_core::plan::{
     NewTask, PlanError, PlanId, PlanWrite, Task, TaskChanges, TaskId, TaskStatus, TaskWrite, Tree,
 };
@@ -12,7 +12,7 @@ use papertape_core::tape::ActionOutcome;
 use serde_json::json;
 
 impl ActionExecutor<'_> {
-    pub(super) async fn task_of(&self, plan: PlanId, task: TaskId) -> Result<Task, CallFailure> {
+    pub(super) async fn task_of(&self, plan: PlanId, task: TaskId) -> CallResult<Task> {
         let tasks = self.tasks(plan).await?;
         tasks.into_iter().find(|one| one.id == task).ok_or_else(|| self.rejected(&PlanError::NoTask(task)))
     }
@@ -23,7 +23,7 @@ impl ActionExecutor<'_> {
         plan: PlanId,
         write: TaskWrite,
         message: impl FnOnce(&Task) -> String,
-    ) -> Result<ActionOutcome, CallFailure> {
+    ) -> CallResult<ActionOutcome> {
         self.plan(plan).await?;
         let tasks = self.tasks(plan).await?;
         let mut tree = Tree::new(plan, tasks);
@@ -44,7 +44,7 @@ impl ActionExecutor<'_> {
         &self,
         args: &Arguments<'_>,
         origin: &Origin,
-    ) -> Result<ActionOutcome, CallFailure> {
+    ) -> CallResult<ActionOutcome> {
         let plan = args.plan()?;
         let id = self
             .plans
@@ -69,7 +69,7 @@ impl ActionExecutor<'_> {
         .await
     }
 
-    pub(super) async fn update_task(&self, args: &Arguments<'_>) -> Result<ActionOutcome, CallFailure> {
+    pub(super) async fn update_task(&self, args: &Arguments<'_>) -> CallResult<ActionOutcome> {
         let status = match args.text("status") {
             None => None,
             Some("queued") => Some(TaskStatus::Queued),
@@ -93,15 +93,12 @@ impl ActionExecutor<'_> {
         self.update(args, changes).await
     }
 
-    pub(super) async fn update_instruction(
-        &self,
-        args: &Arguments<'_>,
-    ) -> Result<ActionOutcome, CallFailure> {
+    pub(super) async fn update_instruction(&self, args: &Arguments<'_>) -> CallResult<ActionOutcome> {
         let instruction = args.text("instruction").map(str::to_owned);
         self.update(args, TaskChanges { instruction, ..TaskChanges::default() }).await
     }
 
-    async fn update(&self, args: &Arguments<'_>, changes: TaskChanges) -> Result<ActionOutcome, CallFailure> {
+    async fn update(&self, args: &Arguments<'_>, changes: TaskChanges) -> CallResult<ActionOutcome> {
         let task = args.task()?;
         self.change_task(args.plan()?, TaskWrite::Update { task, changes }, |task| {
             self.localized(
@@ -112,7 +109,7 @@ impl ActionExecutor<'_> {
         .await
     }
 
-    pub(super) async fn move_task(&self, args: &Arguments<'_>) -> Result<ActionOutcome, CallFailure> {
+    pub(super) async fn move_task(&self, args: &Arguments<'_>) -> CallResult<ActionOutcome> {
         let (plan, task) = (args.plan()?, args.task()?);
         let parent = match args.whole("parent_id") {
             Some(0) => None,
@@ -129,7 +126,7 @@ impl ActionExecutor<'_> {
         .await
     }
 
-    pub(super) async fn delete_task(&self, args: &Arguments<'_>) -> Result<ActionOutcome, CallFailure> {
+    pub(super) async fn delete_task(&self, args: &Arguments<'_>) -> CallResult<ActionOutcome> {
         let task = args.task()?;
         self.change_task(args.plan()?, TaskWrite::Delete { task }, |task| {
             self.localized(
@@ -140,7 +137,7 @@ impl ActionExecutor<'_> {
         .await
     }
 
-    pub(super) async fn show_tasks(&self, args: &Arguments<'_>) -> Result<ActionOutcome, CallFailure> {
+    pub(super) async fn show_tasks(&self, args: &Arguments<'_>) -> CallResult<ActionOutcome> {
         let (plan, tasks) = self.plan_with_tasks(args).await?;
         let message = self.localized(
             format!("plan {} “{}” has {} task(s)", plan.id, plan.name, tasks.len()),
@@ -153,7 +150,7 @@ impl ActionExecutor<'_> {
         Ok(reply_about(Some(plan.id), message, data, None))
     }
 
-    pub(super) async fn query_status(&self, args: &Arguments<'_>) -> Result<ActionOutcome, CallFailure> {
+    pub(super) async fn query_status(&self, args: &Arguments<'_>) -> CallResult<ActionOutcome> {
         let (plan, tasks) = self.plan_with_tasks(args).await?;
         if let Some(id) = args.whole("task_id").map(TaskId) {
             let task = tasks
@@ -187,7 +184,7 @@ impl ActionExecutor<'_> {
         Ok(reply(message, json!({ "plan": tree::plan(&plan), "tasks": counts })))
     }
 
-    pub(super) async fn subgraph(&self, args: &Arguments<'_>) -> Result<ActionOutcome, CallFailure> {
+    pub(super) async fn subgraph(&self, args: &Arguments<'_>) -> CallResult<ActionOutcome> {
         let (plan, tasks) = self.plan_with_tasks(args).await?;
         let root = args.whole("task_id").map(TaskId);
         if let Some(root) = root

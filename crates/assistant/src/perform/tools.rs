@@ -2,11 +2,11 @@
 
 use super::{ActionExecutor, ActionPlace, Arguments, bad, reply};
 use crate::actions::{ACTIONS, ActionSpec};
+use crate::calls::CallResult;
 use papertape_core::action::Origin;
 use papertape_core::budget::Limit;
 use papertape_core::id::JobId;
 use papertape_core::language::Language;
-use papertape_core::message::CallFailure;
 use papertape_core::ports::{ExternalCall, JobTool};
 use papertape_core::tape::ActionOutcome;
 use papertape_core::time::Timestamp;
@@ -24,7 +24,7 @@ impl ActionExecutor<'_> {
         &self,
         args: &Arguments<'_>,
         place: &ActionPlace<'_>,
-    ) -> Result<ActionOutcome, CallFailure> {
+    ) -> CallResult<ActionOutcome> {
         let until = self.deadline();
         let (last, origin) = self.job_of(place).await?;
         let job = match self.job_to_wait_for(place, last).await? {
@@ -52,7 +52,7 @@ impl ActionExecutor<'_> {
         args: &Arguments<'_>,
         origin: &Origin,
         until: Option<Timestamp>,
-    ) -> Result<JobId, CallFailure> {
+    ) -> CallResult<JobId> {
         let mut arguments = args.0.clone();
         arguments.remove("wait");
         let arguments = Value::Object(arguments);
@@ -75,7 +75,7 @@ impl ActionExecutor<'_> {
         tool: &str,
         call: &ExternalCall,
         origin: &Origin,
-    ) -> Result<ActionOutcome, CallFailure> {
+    ) -> CallResult<ActionOutcome> {
         let tool: JobTool = tool.parse().map_err(|_| bad(format!("there is no action `{tool}`")))?;
         let by = self.caller(origin, Limit::default());
         let mut data = self.jobs.call(tool, &by, &call.arguments).await?;
@@ -87,7 +87,7 @@ impl ActionExecutor<'_> {
         Ok(reply(message, data))
     }
 
-    pub(super) async fn web_search(&self, args: &Arguments<'_>) -> Result<ActionOutcome, CallFailure> {
+    pub(super) async fn web_search(&self, args: &Arguments<'_>) -> CallResult<ActionOutcome> {
         let query: String = args.text("query").unwrap_or_default().chars().take(QUERY_CHARS).collect();
         let limit = args.number("limit", HITS).clamp(1, MAX_HITS);
         let hits = self.web.search(&query, limit).await?;

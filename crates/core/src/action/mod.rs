@@ -51,18 +51,13 @@ pub enum ActionStatus {
     Failed,
 }
 
-crate::words::words!(ActionKind {
-    PlanOperation = "plan_operation",
-    TaskOperation = "task_operation",
-    ToolOperation = "tool_operation",
-    ContextRequest = "context_request",
+crate::words!(ActionKind {
+    PlanOperation = "plan_operation", TaskOperation = "task_operation",
+    ToolOperation = "tool_operation", ContextRequest = "context_request",
     SystemOperation = "system_operation",
 });
-crate::words::words!(ActionStatus {
-    Queued = "queued",
-    Running = "running",
-    Completed = "completed",
-    Failed = "failed",
+crate::words!(ActionStatus {
+    Queued = "queued", Running = "running", Completed = "completed", Failed = "failed",
 });
 
 impl ActionStatus {

@@ -1,7 +1,6 @@
 //! Where in a job something was created, and the IDs derived from that place.
 
 use crate::id::{ContentHash, JobId};
-use crate::words::words;
 use serde::{Deserialize, Serialize};
 
 /// The place in a job where something was created. The same place gives the same IDs, so an action that runs
@@ -46,4 +45,4 @@ pub enum IdKind {
     Task,
 }
 
-words!(IdKind { Plan = "plan", Task = "task" });
+crate::words!(IdKind { Plan = "plan", Task = "task" });

@@ -110,26 +110,13 @@ pub enum ActionType {
     NoTrade,
 }
 
-impl ActionType {
-    /// The name in the table, in snake case.
-    #[must_use]
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Buy => "buy",
-            Self::Sell => "sell",
-            Self::Short => "short",
-            Self::Cover => "cover",
-            Self::Stop => "stop",
-            Self::Target => "target",
-            Self::Liquidation => "liquidation",
-            Self::Split => "split",
-            Self::Dividend => "dividend",
-            Self::Financing => "financing",
-            Self::Delisting => "delisting",
-            Self::NoTrade => "no_trade",
-        }
-    }
+crate::words!(ActionType {
+    Buy = "buy", Sell = "sell", Short = "short", Cover = "cover", Stop = "stop", Target = "target",
+    Liquidation = "liquidation", Split = "split", Dividend = "dividend", Financing = "financing",
+    Delisting = "delisting", NoTrade = "no_trade",
+});
 
+impl ActionType {
     fn of(event: &LedgerEvent) -> Option<Self> {
         match event {
             LedgerEvent::Fill(fill) => Some(match (fill.cause, fill.side) {

@@ -6,7 +6,6 @@ use crate::ledger::OrderId;
 use rust_decimal::Decimal;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
-use std::fmt;
 
 /// The rejected request.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -106,74 +105,19 @@ pub enum RejectCode {
     Delisted,
 }
 
-impl RejectCode {
-    /// All of them, in the order in which the rules are checked.
-    pub const ALL: [Self; 25] = [
-        Self::Insolvent,
-        Self::NotInUniverse,
-        Self::UnknownSymbol,
-        Self::NoBarToday,
-        Self::InvalidAmount,
-        Self::ShortingNotAllowed,
-        Self::OppositePosition,
-        Self::LimitUp,
-        Self::LimitDown,
-        Self::LotSize,
-        Self::ParticipationCap,
-        Self::TPlusOne,
-        Self::InsufficientCash,
-        Self::InsufficientShares,
-        Self::LeverageLimit,
-        Self::StopRequired,
-        Self::StopWrongSide,
-        Self::TargetWrongSide,
-        Self::StopTooFar,
-        Self::StopLoosened,
-        Self::NoPosition,
-        Self::NothingToChange,
-        Self::Expired,
-        Self::SplitAway,
-        Self::Delisted,
-    ];
-
-    /// The code in the record, in snake case.
-    #[must_use]
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Insolvent => "insolvent",
-            Self::NotInUniverse => "not_in_universe",
-            Self::UnknownSymbol => "unknown_symbol",
-            Self::NoBarToday => "no_bar_today",
-            Self::InvalidAmount => "invalid_amount",
-            Self::ShortingNotAllowed => "shorting_not_allowed",
-            Self::OppositePosition => "opposite_position",
-            Self::LimitUp => "limit_up",
-            Self::LimitDown => "limit_down",
-            Self::LotSize => "lot_size",
-            Self::ParticipationCap => "participation_cap",
-            Self::TPlusOne => "t_plus_one",
-            Self::InsufficientCash => "insufficient_cash",
-            Self::InsufficientShares => "insufficient_shares",
-            Self::LeverageLimit => "leverage_limit",
-            Self::StopRequired => "stop_required",
-            Self::StopWrongSide => "stop_wrong_side",
-            Self::TargetWrongSide => "target_wrong_side",
-            Self::StopTooFar => "stop_too_far",
-            Self::StopLoosened => "stop_loosened",
-            Self::NoPosition => "no_position",
-            Self::NothingToChange => "nothing_to_change",
-            Self::Expired => "expired",
-            Self::SplitAway => "split_away",
-            Self::Delisted => "delisted",
-        }
-    }
-}
-
-impl fmt::Display for RejectCode {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.as_str())
-    }
-}
+crate::words!(RejectCode {
+    Insolvent = "insolvent", NotInUniverse = "not_in_universe", UnknownSymbol = "unknown_symbol",
+    NoBarToday = "no_bar_today", InvalidAmount = "invalid_amount",
+    ShortingNotAllowed = "shorting_not_allowed", OppositePosition = "opposite_position",
+    LimitUp = "limit_up", LimitDown = "limit_down", LotSize = "lot_size",
+    ParticipationCap = "participation_cap", TPlusOne = "t_plus_one",
+    InsufficientCash = "insufficient_cash", InsufficientShares = "insufficient_shares",
+    LeverageLimit = "leverage_limit", StopRequired = "stop_required",
+    StopWrongSide = "stop_wrong_side", TargetWrongSide = "target_wrong_side",
+    StopTooFar = "stop_too_far", StopLoosened = "stop_loosened", NoPosition = "no_position",
+    NothingToChange = "nothing_to_change", Expired = "expired", SplitAway = "split_away",
+    Delisted = "delisted",
+});
 
 /// A rejection. It changes nothing.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -32,6 +32,8 @@ pub enum Side {
     Cover,
 }
 
+crate::words!(Side { Buy = "buy", Sell = "sell", Short = "short", Cover = "cover" });
+
 impl Side {
     /// Whether it opens or adds, as opposed to reducing or closing.
     #[must_use]
@@ -49,23 +51,6 @@ impl Side {
     #[must_use]
     pub fn takes_shares(self) -> bool {
         matches!(self, Self::Buy | Self::Cover)
-    }
-
-    /// The side's name: `buy`, `sell`, `short` or `cover`.
-    #[must_use]
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Buy => "buy",
-            Self::Sell => "sell",
-            Self::Short => "short",
-            Self::Cover => "cover",
-        }
-    }
-}
-
-impl fmt::Display for Side {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.as_str())
     }
 }
 

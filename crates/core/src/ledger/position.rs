@@ -48,6 +48,8 @@ pub enum Direction {
     Short,
 }
 
+crate::words!(Direction { Long = "long", Short = "short" });
+
 /// The quantity acquired on one day.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Lot {

@@ -31,16 +31,9 @@ pub enum InstrumentType {
     Index,
 }
 
-impl InstrumentType {
-    /// `stock` or `index`.
-    #[must_use]
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Stock => "stock",
-            Self::Index => "index",
-        }
-    }
+crate::words!(InstrumentType { Stock = "stock", Index = "index" });
 
+impl InstrumentType {
     /// Whether it can be traded.
     #[must_use]
     pub fn is_tradable(&self) -> bool {

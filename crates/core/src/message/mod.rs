@@ -25,17 +25,7 @@ pub enum Role {
     Tool,
 }
 
-impl Role {
-    /// The stored spelling.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::User => "user",
-            Self::Assistant => "assistant",
-            Self::Tool => "tool",
-        }
-    }
-}
+crate::words!(Role { User = "user", Assistant = "assistant", Tool = "tool" });
 
 /// A model as `provider::model`, such as `house::momentum` or `openai::gpt-5`.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -409,42 +399,14 @@ pub enum FailureKind {
     ToolError,
 }
 
+crate::words!(FailureKind {
+    TimedOut = "timed_out", RateLimited = "rate_limited", Unavailable = "unavailable",
+    BadAnswer = "bad_answer", EmptyAnswer = "empty_answer", Unauthorised = "unauthorised",
+    PaymentRequired = "payment_required", Forbidden = "forbidden", UnknownModel = "unknown_model",
+    BadRequest = "bad_request", ContextLength = "context_length", ToolError = "tool_error",
+});
+
 impl FailureKind {
-    /// Every kind, in declaration order.
-    pub const ALL: [Self; 12] = [
-        Self::TimedOut,
-        Self::RateLimited,
-        Self::Unavailable,
-        Self::BadAnswer,
-        Self::EmptyAnswer,
-        Self::Unauthorised,
-        Self::PaymentRequired,
-        Self::Forbidden,
-        Self::UnknownModel,
-        Self::BadRequest,
-        Self::ContextLength,
-        Self::ToolError,
-    ];
-
-    /// The spelling in the record and in state strings.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::TimedOut => "timed_out",
-            Self::RateLimited => "rate_limited",
-            Self::Unavailable => "unavailable",
-            Self::BadAnswer => "bad_answer",
-            Self::EmptyAnswer => "empty_answer",
-            Self::Unauthorised => "unauthorised",
-            Self::PaymentRequired => "payment_required",
-            Self::Forbidden => "forbidden",
-            Self::UnknownModel => "unknown_model",
-            Self::BadRequest => "bad_request",
-            Self::ContextLength => "context_length",
-            Self::ToolError => "tool_error",
-        }
-    }
-
     /// Whether every call of the model fails this way until someone fixes its key, its account or its name.
     /// Such a failure does not depend on the request, so it is never an outcome: the session stops.
     #[must_use]

@@ -16,7 +16,6 @@ use crate::id::ChatId;
 pub use crate::id::{PlanId, TaskId};
 use crate::job::JobStatus;
 use crate::time::Timestamp;
-use crate::words::words;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -68,11 +67,8 @@ pub enum TaskStatus {
     Skipped,
 }
 
-words!(TaskStatus {
-    Queued = "queued",
-    Running = "running",
-    Completed = "completed",
-    Failed = "failed",
+crate::words!(TaskStatus {
+    Queued = "queued", Running = "running", Completed = "completed", Failed = "failed",
     Skipped = "skipped",
 });
 

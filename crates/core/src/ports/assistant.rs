@@ -1,6 +1,6 @@
 //! What the assistant's work is stored with, and its access to jobs.
 
-use super::{BoxFuture, RecordError};
+use super::{BoxFuture, RecordFuture};
 use crate::action::{ActionEntry, ActionRow, CleanupReport, IdKind, LogPage, LogPosition, Origin, PlanJob};
 use crate::budget::Limit;
 use crate::chat::{ChatId, ChatMessage, ChatSession, ChatTurn, NewTurn};
@@ -11,7 +11,6 @@ use crate::message::CallFailure;
 use crate::page::{Page, PageRequest};
 use crate::plan::{Plan, PlanId, PlanWrite, Task, WriteResult};
 use crate::time::Timestamp;
-use crate::words::words;
 use papertape_redact::Sanitized;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -26,7 +25,7 @@ pub trait ActionLog: Send + Sync {
         lease: &'a Lease,
         entry: ActionEntry,
         at: Timestamp,
-    ) -> BoxFuture<'a, Result<i64, RecordError>>;
+    ) -> RecordFuture<'a, i64>;
 
     /// A page of a job's log: at most `limit` rows (0: the default; capped at the maximum). Following
     /// `cursor` or `before` never drops or repeats a row, even while rows are written.
@@ -35,20 +34,16 @@ pub trait ActionLog: Send + Sync {
         job: &'a JobId,
         from: LogPosition,
         limit: u32,
-    ) -> BoxFuture<'a, Result<LogPage, RecordError>>;
+    ) -> RecordFuture<'a, LogPage>;
 
     /// A job's stored rows, for its summary: the newest 10,000 at most.
-    fn action_log<'a>(&'a self, job: &'a JobId) -> BoxFuture<'a, Result<Vec<ActionRow>, RecordError>>;
+    fn action_log<'a>(&'a self, job: &'a JobId) -> RecordFuture<'a, Vec<ActionRow>>;
 
     /// A job's entry in the index; `None` when it has none.
-    fn plan_job<'a>(&'a self, job: &'a JobId) -> BoxFuture<'a, Result<Option<PlanJob>, RecordError>>;
+    fn plan_job<'a>(&'a self, job: &'a JobId) -> RecordFuture<'a, Option<PlanJob>>;
 
     /// The jobs of a plan, newest first.
-    fn plan_jobs<'a>(
-        &'a self,
-        plan: PlanId,
-        page: &'a PageRequest,
-    ) -> BoxFuture<'a, Result<Page<PlanJob>, RecordError>>;
+    fn plan_jobs<'a>(&'a self, plan: PlanId, page: &'a PageRequest) -> RecordFuture<'a, Page<PlanJob>>;
 
     /// Removes rows written before `older_than`, and each job's rows beyond its newest `max_rows`. Queued
     /// and running jobs keep all of theirs. Row numbers are never reused.
@@ -57,19 +52,14 @@ pub trait ActionLog: Send + Sync {
         older_than: Timestamp,
         max_rows: u32,
         dry_run: bool,
-    ) -> BoxFuture<'a, Result<CleanupReport, RecordError>>;
+    ) -> RecordFuture<'a, CleanupReport>;
 }
 
 /// Plans and their tasks.
 pub trait Plans: Send + Sync {
     /// The ID of the plan or task created at `origin`, now or later: always the same. Reserving an ID without
     /// using it is harmless.
-    fn reserve<'a>(
-        &'a self,
-        lease: &'a Lease,
-        origin: &'a Origin,
-        kind: IdKind,
-    ) -> BoxFuture<'a, Result<i64, RecordError>>;
+    fn reserve<'a>(&'a self, lease: &'a Lease, origin: &'a Origin, kind: IdKind) -> RecordFuture<'a, i64>;
 
     /// Applies changes made by a user, all or none of them, in one transaction; returns what each was applied
     /// to. A job writes its changes with [`crate::record::Write::Plan`].
@@ -77,45 +67,44 @@ pub trait Plans: Send + Sync {
         &'a self,
         writes: Sanitized<Vec<PlanWrite>>,
         at: Timestamp,
-    ) -> BoxFuture<'a, Result<Vec<WriteResult>, RecordError>>;
+    ) -> RecordFuture<'a, Vec<WriteResult>>;
 
     /// A plan; `None` when it does not exist.
-    fn plan<'a>(&'a self, plan: PlanId) -> BoxFuture<'a, Result<Option<Plan>, RecordError>>;
+    fn plan<'a>(&'a self, plan: PlanId) -> RecordFuture<'a, Option<Plan>>;
 
     /// All plans, newest first.
-    fn plans<'a>(&'a self, page: &'a PageRequest) -> BoxFuture<'a, Result<Page<Plan>, RecordError>>;
+    fn plans<'a>(&'a self, page: &'a PageRequest) -> RecordFuture<'a, Page<Plan>>;
 
     /// How many plans there are.
-    fn count_plans(&self) -> BoxFuture<'_, Result<u64, RecordError>>;
+    fn count_plans(&self) -> RecordFuture<'_, u64>;
 
     /// All tasks of a plan, each before its children, siblings by position. A plan has at most
     /// [`crate::plan::MAX_TASKS`]; the list is empty when the plan does not exist.
-    fn tasks<'a>(&'a self, plan: PlanId) -> BoxFuture<'a, Result<Vec<Task>, RecordError>>;
+    fn tasks<'a>(&'a self, plan: PlanId) -> RecordFuture<'a, Vec<Task>>;
 }
 
 /// Chat sessions.
 pub trait Chats: Send + Sync {
     /// Adds a user's message, the placeholder of its answer and the job that will fill it, in one
-    /// transaction. `None`: the chat session does not exist; [`RecordError::Busy`]: its previous message is
+    /// transaction. `None`: the chat session does not exist; [`RecordError::Busy`](super::RecordError::Busy): its previous message is
     /// still being answered.
-    fn ask<'a>(&'a self, turn: Sanitized<NewTurn>) -> BoxFuture<'a, Result<Option<ChatTurn>, RecordError>>;
+    fn ask<'a>(&'a self, turn: Sanitized<NewTurn>) -> RecordFuture<'a, Option<ChatTurn>>;
 
     /// The turn that a job answers; `None` when it answers none.
-    fn turn<'a>(&'a self, job: &'a JobId) -> BoxFuture<'a, Result<Option<ChatTurn>, RecordError>>;
+    fn turn<'a>(&'a self, job: &'a JobId) -> RecordFuture<'a, Option<ChatTurn>>;
 
     /// A chat session; `None` when it does not exist.
-    fn session<'a>(&'a self, session: &'a ChatId) -> BoxFuture<'a, Result<Option<ChatSession>, RecordError>>;
+    fn session<'a>(&'a self, session: &'a ChatId) -> RecordFuture<'a, Option<ChatSession>>;
 
     /// All chat sessions, most recently created first.
-    fn sessions<'a>(&'a self, page: &'a PageRequest)
-    -> BoxFuture<'a, Result<Page<ChatSession>, RecordError>>;
+    fn sessions<'a>(&'a self, page: &'a PageRequest) -> RecordFuture<'a, Page<ChatSession>>;
 
     /// A chat session's messages, newest first.
     fn messages<'a>(
         &'a self,
         session: &'a ChatId,
         page: &'a PageRequest,
-    ) -> BoxFuture<'a, Result<Page<ChatMessage>, RecordError>>;
+    ) -> RecordFuture<'a, Page<ChatMessage>>;
 
     /// The last `limit` messages before number `before`, oldest first: the history for the model's prompt.
     fn history<'a>(
@@ -123,7 +112,7 @@ pub trait Chats: Send + Sync {
         session: &'a ChatId,
         before: i64,
         limit: u32,
-    ) -> BoxFuture<'a, Result<Vec<ChatMessage>, RecordError>>;
+    ) -> RecordFuture<'a, Vec<ChatMessage>>;
 }
 
 /// The assistant's tools for jobs and data. The names are those of its tool operations.
@@ -154,18 +143,11 @@ pub enum JobTool {
     ListData,
 }
 
-words!(JobTool {
-    RunSimulation = "run_simulation",
-    JobStatus = "job_status",
-    QueryReasoning = "query_reasoning",
-    QueryResults = "query_results",
-    CompareRuns = "compare_runs",
-    SearchMemory = "search_memory",
-    MarketData = "market_data",
-    AuditRun = "audit_run",
-    CancelJob = "cancel_job",
-    ListRuns = "list_runs",
-    ListData = "list_data",
+crate::words!(JobTool {
+    RunSimulation = "run_simulation", JobStatus = "job_status", QueryReasoning = "query_reasoning",
+    QueryResults = "query_results", CompareRuns = "compare_runs", SearchMemory = "search_memory",
+    MarketData = "market_data", AuditRun = "audit_run", CancelJob = "cancel_job",
+    ListRuns = "list_runs", ListData = "list_data",
 });
 
 /// The caller of a tool.

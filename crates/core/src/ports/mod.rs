@@ -19,6 +19,9 @@ mod assistant;
 pub use assistant::{ActionLog, Chats, JobControl, JobTool, Plans, ToolCaller};
 pub use futures::future::BoxFuture;
 
+/// A future of the record's.
+pub type RecordFuture<'a, T> = BoxFuture<'a, Result<T, RecordError>>;
+
 /// Time, for code that may read a clock.
 pub trait Clock: Send + Sync {
     /// The current instant.
@@ -168,35 +171,24 @@ pub enum RecordError {
 /// The parts of the record that a running job needs.
 pub trait RecordStore: Send + Sync {
     /// Finds or creates the session of (job, date, agent).
-    fn open_session<'a>(
-        &'a self,
-        lease: &'a Lease,
-        new: NewSession,
-    ) -> BoxFuture<'a, Result<OpenedSession, RecordError>>;
+    fn open_session<'a>(&'a self, lease: &'a Lease, new: NewSession) -> RecordFuture<'a, OpenedSession>;
 
     /// The steps of a session in the order of their first commit. `detached` selects the summaries' own tape.
-    fn load_tape<'a>(
-        &'a self,
-        session: SessionId,
-        detached: bool,
-    ) -> BoxFuture<'a, Result<Vec<TapeRow>, RecordError>>;
+    fn load_tape<'a>(&'a self, session: SessionId, detached: bool) -> RecordFuture<'a, Vec<TapeRow>>;
 
     /// The rows derived from a session's steps, by path; steps without any are absent. A branch uses it to
     /// copy the rows of steps that it does not run again.
     fn load_derived_rows<'a>(
         &'a self,
         session: SessionId,
-    ) -> BoxFuture<'a, Result<BTreeMap<StepPath, Vec<DerivedRow>>, RecordError>>;
+    ) -> RecordFuture<'a, BTreeMap<StepPath, Vec<DerivedRow>>>;
 
     /// Applies all writes in one transaction, fenced by the lease, and returns when they are durable.
     /// Dropping the future does not undo the writes.
-    fn commit<'a>(&'a self, commit: Commit) -> BoxFuture<'a, Result<(), RecordError>>;
+    fn commit<'a>(&'a self, commit: Commit) -> RecordFuture<'a, ()>;
 
     /// The texts with these hashes; missing ones are left out.
-    fn texts<'a>(
-        &'a self,
-        hashes: Vec<ContentHash>,
-    ) -> BoxFuture<'a, Result<BTreeMap<ContentHash, String>, RecordError>>;
+    fn texts<'a>(&'a self, hashes: Vec<ContentHash>) -> RecordFuture<'a, BTreeMap<ContentHash, String>>;
 
     /// An agent's latest stored state at or before `until` (`None`: the latest of all).
     fn agent_state<'a>(
@@ -204,7 +196,7 @@ pub trait RecordStore: Send + Sync {
         job: &'a JobId,
         agent: &'a AgentName,
         until: Option<Date>,
-    ) -> BoxFuture<'a, Result<Option<AgentState>, RecordError>>;
+    ) -> RecordFuture<'a, Option<AgentState>>;
 
     /// The session of (job, date, agent); `None` when it does not exist.
     fn find_session<'a>(
@@ -212,26 +204,20 @@ pub trait RecordStore: Send + Sync {
         job: &'a JobId,
         agent: &'a AgentName,
         date: Date,
-    ) -> BoxFuture<'a, Result<Option<OpenedSession>, RecordError>>;
+    ) -> RecordFuture<'a, Option<OpenedSession>>;
 
     /// The job's completed sessions that have neither a summary nor a reason for not having one.
-    fn unsummarized<'a>(
-        &'a self,
-        job: &'a JobId,
-    ) -> BoxFuture<'a, Result<Vec<SessionWithoutSummary>, RecordError>>;
+    fn unsummarized<'a>(&'a self, job: &'a JobId) -> RecordFuture<'a, Vec<SessionWithoutSummary>>;
 
     /// The job's usage so far by (agent, date, detached), for restoring budgets.
-    fn load_usage<'a>(
-        &'a self,
-        job: &'a JobId,
-    ) -> BoxFuture<'a, Result<Vec<crate::record::UsageTotal>, RecordError>>;
+    fn load_usage<'a>(&'a self, job: &'a JobId) -> RecordFuture<'a, Vec<crate::record::UsageTotal>>;
 }
 
 /// The job queue.
 pub trait Queue: Send + Sync {
     /// Adds a job. A plan can have only one queued or running job of the kinds in
     /// [`JobKind::EXCLUSIVE_PER_PLAN`]; a second one is [`RecordError::Busy`].
-    fn enqueue<'a>(&'a self, job: NewJob) -> BoxFuture<'a, Result<(), RecordError>>;
+    fn enqueue<'a>(&'a self, job: NewJob) -> RecordFuture<'a, ()>;
 
     /// Claims the given job, or the oldest one that is queued, or running under an expired lease. `None` when
     /// there is none to claim.
@@ -240,7 +226,7 @@ pub trait Queue: Send + Sync {
         owner: &'a str,
         lease_for: Duration,
         only: Option<&'a JobId>,
-    ) -> BoxFuture<'a, Result<Option<(Lease, JobRow)>, RecordError>>;
+    ) -> RecordFuture<'a, Option<(Lease, JobRow)>>;
 
     /// Like [`Queue::claim`], limited to these kinds of jobs.
     fn claim_of<'a>(
@@ -248,14 +234,13 @@ pub trait Queue: Send + Sync {
         owner: &'a str,
         lease_for: Duration,
         kinds: &'a [JobKind],
-    ) -> BoxFuture<'a, Result<Option<(Lease, JobRow)>, RecordError>>;
+    ) -> RecordFuture<'a, Option<(Lease, JobRow)>>;
 
     /// Extends the lease. The result says whether cancellation of the job was requested.
-    fn renew<'a>(&'a self, lease: &'a Lease, lease_for: Duration)
-    -> BoxFuture<'a, Result<bool, RecordError>>;
+    fn renew<'a>(&'a self, lease: &'a Lease, lease_for: Duration) -> RecordFuture<'a, bool>;
 
     /// Reports that the lease's holder is alive and only lost the lease, so this does not count as a crash.
-    fn survived<'a>(&'a self, _lease: &'a Lease) -> BoxFuture<'a, Result<(), RecordError>> {
+    fn survived<'a>(&'a self, _lease: &'a Lease) -> RecordFuture<'a, ()> {
         Box::pin(async { Ok(()) })
     }
 
@@ -265,25 +250,25 @@ pub trait Queue: Send + Sync {
         lease: &'a Lease,
         status: JobStatus,
         error: Option<String>,
-    ) -> BoxFuture<'a, Result<(), RecordError>>;
+    ) -> RecordFuture<'a, ()>;
 
     /// Puts a stopped job (failed, partial, canceled) back into the queue. A job whose cancellation is in
     /// progress is queued as soon as its worker releases it. `false` when it does not exist, is completed, or
     /// is queued or running without a requested cancellation; [`RecordError::Busy`] when another job is
     /// working on its plan or answering in its chat session.
-    fn requeue<'a>(&'a self, job: &'a JobId) -> BoxFuture<'a, Result<bool, RecordError>>;
+    fn requeue<'a>(&'a self, job: &'a JobId) -> RecordFuture<'a, bool>;
 
     /// Requests cancellation: a queued job is canceled at once, a running one after its current step. Returns
     /// the job's status now; `None` when there is no such job.
-    fn cancel<'a>(&'a self, job: &'a JobId) -> BoxFuture<'a, Result<Option<JobStatus>, RecordError>>;
+    fn cancel<'a>(&'a self, job: &'a JobId) -> RecordFuture<'a, Option<JobStatus>>;
 
     /// Like [`Self::cancel`], but a job without a worker is left to the next worker that claims it, which
     /// first cancels the jobs it has started. The returned status of such a job is `queued`, even if it was
     /// running under a worker that has died.
-    fn request_cancel<'a>(&'a self, job: &'a JobId) -> BoxFuture<'a, Result<Option<JobStatus>, RecordError>> {
+    fn request_cancel<'a>(&'a self, job: &'a JobId) -> RecordFuture<'a, Option<JobStatus>> {
         self.cancel(job)
     }
 
     /// The job; `None` when there is none.
-    fn get_job<'a>(&'a self, job: &'a JobId) -> BoxFuture<'a, Result<Option<JobRow>, RecordError>>;
+    fn get_job<'a>(&'a self, job: &'a JobId) -> RecordFuture<'a, Option<JobRow>>;
 }

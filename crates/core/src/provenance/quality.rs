@@ -34,19 +34,10 @@ pub enum QualityState {
     Failed,
 }
 
-impl QualityState {
-    /// The spelling in documents.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Ok => "ok",
-            Self::ResearchDegraded => "research_degraded",
-            Self::NodeDegraded => "node_degraded",
-            Self::NoDecision => "no_decision",
-            Self::Failed => "failed",
-        }
-    }
-}
+crate::words!(QualityState {
+    Ok = "ok", ResearchDegraded = "research_degraded", NodeDegraded = "node_degraded",
+    NoDecision = "no_decision", Failed = "failed",
+});
 
 /// Whether a result is a sample of full research.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -58,16 +49,7 @@ pub enum SampleQuality {
     DegradedResearch,
 }
 
-impl SampleQuality {
-    /// `full_research` or `degraded_research`.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::FullResearch => "full_research",
-            Self::DegradedResearch => "degraded_research",
-        }
-    }
-}
+crate::words!(SampleQuality { FullResearch = "full_research", DegradedResearch = "degraded_research" });
 
 impl DataQuality {
     pub(super) fn of(

@@ -26,6 +26,8 @@ pub enum ResearchStatus {
     Degraded,
 }
 
+crate::words!(ResearchStatus { Full = "full", Degraded = "degraded" });
+
 /// The form of the research.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -35,17 +37,6 @@ pub enum ResearchMode {
     Debate,
     /// A synthesis of an incomplete debate.
     DegradedSynthesis,
-}
-
-impl ResearchStatus {
-    /// `full` or `degraded`.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Full => "full",
-            Self::Degraded => "degraded",
-        }
-    }
 }
 
 /// The provenance of one symbol's research.

@@ -4,7 +4,6 @@ use crate::id::{JobId, Symbol};
 use crate::ledger::Direction;
 use crate::money::{Money, Price, Quantity};
 use crate::time::Timestamp;
-use crate::words::words;
 use rust_decimal::Decimal;
 use serde::{Deserialize, Serialize};
 
@@ -20,7 +19,7 @@ pub enum SummarySource {
     Template,
 }
 
-words!(SummarySource { Model = "model", Repaired = "repaired", Template = "template" });
+crate::words!(SummarySource { Model = "model", Repaired = "repaired", Template = "template" });
 
 /// A row of `trader_round_memory`: the summary of one round, read by later rounds.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -93,16 +92,9 @@ pub enum Decision {
     Wait,
 }
 
-words!(Decision {
-    Open = "open",
-    Add = "add",
-    Reduce = "reduce",
-    Close = "close",
-    Reverse = "reverse",
-    Forced = "forced",
-    Refused = "refused",
-    Hold = "hold",
-    Wait = "wait",
+crate::words!(Decision {
+    Open = "open", Add = "add", Reduce = "reduce", Close = "close", Reverse = "reverse",
+    Forced = "forced", Refused = "refused", Hold = "hold", Wait = "wait",
 });
 
 /// The state of an open position's context.
@@ -117,7 +109,7 @@ pub enum ContextState {
     Closed,
 }
 
-words!(ContextState { Open = "open", Converted = "converted", Closed = "closed" });
+crate::words!(ContextState { Open = "open", Converted = "converted", Closed = "closed" });
 
 /// A row of `open_position_contexts`. Rows are appended, never changed: a position's latest one is valid.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -257,7 +249,7 @@ pub enum ClaimResult {
     Untested,
 }
 
-words!(ClaimResult { Held = "held", Failed = "failed", Untested = "untested" });
+crate::words!(ClaimResult { Held = "held", Failed = "failed", Untested = "untested" });
 
 /// How much a trade teaches.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -271,7 +263,7 @@ pub enum Assessment {
     High,
 }
 
-words!(Assessment { Low = "low", Medium = "medium", High = "high" });
+crate::words!(Assessment { Low = "low", Medium = "medium", High = "high" });
 
 /// What went wrong with a trade.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -291,18 +283,11 @@ pub enum ErrorTag {
     Luck,
 }
 
-words!(ErrorTag {
-    EntryTiming = "entry_timing",
-    Sizing = "sizing",
-    StopTooTight = "stop_too_tight",
-    StopTooWide = "stop_too_wide",
-    ThesisWrong = "thesis_wrong",
-    IgnoredSignal = "ignored_signal",
-    HeldTooLong = "held_too_long",
-    ExitedEarly = "exited_early",
-    RuleRefused = "rule_refused",
-    DegradedResearch = "degraded_research",
-    Luck = "luck",
+crate::words!(ErrorTag {
+    EntryTiming = "entry_timing", Sizing = "sizing", StopTooTight = "stop_too_tight",
+    StopTooWide = "stop_too_wide", ThesisWrong = "thesis_wrong", IgnoredSignal = "ignored_signal",
+    HeldTooLong = "held_too_long", ExitedEarly = "exited_early", RuleRefused = "rule_refused",
+    DegradedResearch = "degraded_research", Luck = "luck",
 });
 
 /// A row of `reflection_vectors`: a reflection's embedding. It can be recomputed from the reflection at any
@@ -329,10 +314,8 @@ pub enum MemoryKind {
     Trade,
 }
 
-words!(MemoryKind {
-    OpenPositionContext = "open_position_context",
-    TraderRound = "trader_round",
-    Trade = "trade",
+crate::words!(MemoryKind {
+    OpenPositionContext = "open_position_context", TraderRound = "trader_round", Trade = "trade",
 });
 
 /// A row of `session_memory`: one memory recalled for this session's trader. Its text is in its step's

@@ -6,7 +6,6 @@ pub use path::{ScopeKey, StepPath};
 
 use crate::id::ContentHash;
 use crate::json;
-use crate::words::words;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
@@ -40,13 +39,9 @@ pub enum OutcomeKind {
     Unknown,
 }
 
-words!(StepClass { External = "external", Local = "local", Order = "order", Guard = "guard" });
-words!(OutcomeKind {
-    Ok = "ok",
-    Failed = "failed",
-    TimedOut = "timed_out",
-    Refused = "refused",
-    Unknown = "unknown",
+crate::words!(StepClass { External = "external", Local = "local", Order = "order", Guard = "guard" });
+crate::words!(OutcomeKind {
+    Ok = "ok", Failed = "failed", TimedOut = "timed_out", Refused = "refused", Unknown = "unknown",
 });
 
 /// A step's state.

@@ -51,17 +51,6 @@ pub enum SessionStop {
     ContractViolation(String),
 }
 
-impl SessionStop {
-    /// Whether the tape does not match, so that retrying cannot help.
-    #[must_use]
-    pub const fn is_fault(&self) -> bool {
-        matches!(
-            self,
-            Self::Diverged(_) | Self::Missing(_) | Self::UnconsumedSteps(_) | Self::ContractViolation(_)
-        )
-    }
-}
-
 /// A step of a re-run that differs from the recorded one.
 #[derive(Clone, Debug)]
 pub struct Divergence {

@@ -12,7 +12,6 @@ pub struct Tape {
     rows: HashMap<StepPath, TapeRow>,
     read: HashSet<StepPath>,
     sealed: bool,
-    other_data: bool,
     inherited: Option<Inherited>,
 }
 
@@ -63,14 +62,6 @@ impl Tape {
         self
     }
 
-    /// For an audit over other data: local and order steps, whose digests identify the data, are compared by
-    /// their outcomes only.
-    #[must_use]
-    pub fn compare_outcomes_only(mut self) -> Self {
-        self.other_data = true;
-        self
-    }
-
     /// Lets a branch copy outcomes of external steps from its parent where digests are equal. `origin`
     /// identifies the parent's session.
     #[must_use]
@@ -102,8 +93,7 @@ impl Tape {
             return self.look_up_inherited(step);
         };
         self.read.insert(step.path.clone());
-        let by_outcome = self.other_data && matches!(step.class, StepClass::Local | StepClass::Order);
-        if row.class != step.class || (row.digest != step.digest && !by_outcome) {
+        if row.class != step.class || row.digest != step.digest {
             return Lookup::Differs { request_ref: row.request_ref };
         }
         match row.state {

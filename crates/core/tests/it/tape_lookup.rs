@@ -66,7 +66,6 @@ fn another_request_diverges() {
             assert!(text.contains(part), "{text}");
         }
         assert!(host.calls().is_empty());
-        assert!(SessionStop::Diverged(Box::new(divergence)).is_fault());
     }
 }
 
@@ -94,29 +93,6 @@ fn local_steps_are_compared() {
     assert_eq!(difference(&divergence).pointer, "/cash");
 }
 
-// Goal: over other data the digests of local steps, which identify the data, are ignored; their outcomes are
-// compared, and so are the prompts.
-#[test]
-fn an_audit_compares_outcomes_and_prompts() {
-    let stage = recorded();
-    let with_data = |question: &'static str, answer: &'static str| {
-        async move |mut ctx: Ctx| {
-            let over = json!({ "q": "cash", "dataset": "another" });
-            ctx.record_local(entry(StepClass::Local, over, json!(answer))).await?;
-            drop(ctx.model(&request(question), CALL).await?);
-            ctx.record_local(entry(StepClass::Order, json!({ "side": "buy" }), json!({ "cash": 90 }))).await
-        }
-    };
-    let tape = || stage.tape().replay_only().compare_outcomes_only();
-    stage.run_on(tape(), stage.host(), with_data("buy or sell?", "100")).0.expect("equal");
-    let other = diverged(stage.run_on(tape(), stage.host(), with_data("buy or sell?", "101")).0);
-    assert_eq!((other.path.as_str(), other.part), ("read#1", "outcome"));
-    let other = diverged(stage.run_on(tape(), stage.host(), with_data("buy?", "100")).0);
-    assert_eq!((other.path.as_str(), other.part), ("model#1", "request"));
-    let strict = stage.run(stage.host(), with_data("buy or sell?", "100")).0;
-    assert_eq!(diverged(strict).part, "request");
-}
-
 // Goal: at the end of the tape a live run continues and a replay names the missing step.
 #[test]
 fn what_is_absent_is_performed_or_missing() {
@@ -129,7 +105,6 @@ fn what_is_absent_is_performed_or_missing() {
     };
     let (result, host) = stage.run_on(stage.tape().replay_only(), stage.host(), longer);
     assert!(matches!(&result, Err(SessionStop::Missing(path)) if path.as_str() == "model#2"), "{result:?}");
-    assert!(result.is_err_and(|stop| stop.is_fault()));
     assert!(host.trace().is_empty());
     let (result, _) = stage.run_on(stage.tape().replay_only(), stage.host(), async |mut ctx: Ctx| {
         ctx.record_local(read("cash", "100")).await?;

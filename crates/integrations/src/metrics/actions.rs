@@ -7,23 +7,15 @@ use papertape_core::action::{ActionEntry, ActionRow, CleanupReport, LogPage, Log
 use papertape_core::id::JobId;
 use papertape_core::page::{Page, PageRequest};
 use papertape_core::plan::PlanId;
-use papertape_core::ports::{ActionLog, BoxFuture, RecordError};
+use papertape_core::ports::{ActionLog, RecordFuture};
 use papertape_core::record::Lease;
 use papertape_core::time::Timestamp;
 use std::sync::Arc;
 
 /// An action log whose failures are counted. A lost lease is not a failure.
 pub(super) struct InstrumentedLog {
-    log: Arc<dyn ActionLog>,
-    metrics: Arc<Metrics>,
-}
-
-impl InstrumentedLog {
-    /// Counts the failures of this log.
-    #[must_use]
-    pub(super) fn new(log: Arc<dyn ActionLog>, metrics: Arc<Metrics>) -> Self {
-        Self { log, metrics }
-    }
+    pub(super) log: Arc<dyn ActionLog>,
+    pub(super) metrics: Arc<Metrics>,
 }
 
 impl ActionLog for InstrumentedLog {
@@ -32,7 +24,7 @@ impl ActionLog for InstrumentedLog {
         lease: &'a Lease,
         entry: ActionEntry,
         at: Timestamp,
-    ) -> BoxFuture<'a, Result<i64, RecordError>> {
+    ) -> RecordFuture<'a, i64> {
         async move {
             let written = self.log.append_action_log(lease, entry, at).await;
             if written.as_ref().is_err_and(is_failure) {
@@ -48,23 +40,19 @@ impl ActionLog for InstrumentedLog {
         job: &'a JobId,
         from: LogPosition,
         limit: u32,
-    ) -> BoxFuture<'a, Result<LogPage, RecordError>> {
+    ) -> RecordFuture<'a, LogPage> {
         self.log.list_action_logs(job, from, limit)
     }
 
-    fn action_log<'a>(&'a self, job: &'a JobId) -> BoxFuture<'a, Result<Vec<ActionRow>, RecordError>> {
+    fn action_log<'a>(&'a self, job: &'a JobId) -> RecordFuture<'a, Vec<ActionRow>> {
         self.log.action_log(job)
     }
 
-    fn plan_job<'a>(&'a self, job: &'a JobId) -> BoxFuture<'a, Result<Option<PlanJob>, RecordError>> {
+    fn plan_job<'a>(&'a self, job: &'a JobId) -> RecordFuture<'a, Option<PlanJob>> {
         self.log.plan_job(job)
     }
 
-    fn plan_jobs<'a>(
-        &'a self,
-        plan: PlanId,
-        page: &'a PageRequest,
-    ) -> BoxFuture<'a, Result<Page<PlanJob>, RecordError>> {
+    fn plan_jobs<'a>(&'a self, plan: PlanId, page: &'a PageRequest) -> RecordFuture<'a, Page<PlanJob>> {
         self.log.plan_jobs(plan, page)
     }
 
@@ -73,7 +61,7 @@ impl ActionLog for InstrumentedLog {
         older_than: Timestamp,
         max_rows: u32,
         dry_run: bool,
-    ) -> BoxFuture<'a, Result<CleanupReport, RecordError>> {
+    ) -> RecordFuture<'a, CleanupReport> {
         self.log.cleanup_action_logs(older_than, max_rows, dry_run)
     }
 }

@@ -71,15 +71,15 @@ impl Metrics {
 
 impl Telemetry for Metrics {
     fn record(self: Arc<Self>, record: Arc<dyn RecordStore>) -> Arc<dyn RecordStore> {
-        Arc::new(InstrumentedRecord::new(record, self))
+        Arc::new(InstrumentedRecord { record, metrics: self })
     }
 
     fn actions(self: Arc<Self>, log: Arc<dyn ActionLog>) -> Arc<dyn ActionLog> {
-        Arc::new(InstrumentedLog::new(log, self))
+        Arc::new(InstrumentedLog { log, metrics: self })
     }
 
     fn models(self: Arc<Self>, models: Arc<dyn ModelClient>) -> Arc<dyn ModelClient> {
-        Arc::new(InstrumentedModels::new(models, self))
+        Arc::new(InstrumentedModels { models, metrics: self })
     }
 
     fn client_retried(&self) {

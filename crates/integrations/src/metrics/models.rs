@@ -25,17 +25,11 @@ pub(super) struct ModelFigures {
 
 /// A model client whose calls are counted.
 pub(super) struct InstrumentedModels {
-    models: Arc<dyn ModelClient>,
-    metrics: Arc<Metrics>,
+    pub(super) models: Arc<dyn ModelClient>,
+    pub(super) metrics: Arc<Metrics>,
 }
 
 impl InstrumentedModels {
-    /// Counts the calls to these models.
-    #[must_use]
-    pub(super) fn new(models: Arc<dyn ModelClient>, metrics: Arc<Metrics>) -> Self {
-        Self { models, metrics }
-    }
-
     fn count(&self, model: &ModelName, is_succeeded: bool, usage: Option<Usage>) {
         let cost = usage.as_ref().and_then(|usage| self.models.cost(model, usage));
         let mut models = self.metrics.models();

@@ -3,7 +3,7 @@
 use super::Metrics;
 use futures::FutureExt as _;
 use papertape_core::id::{AgentName, ContentHash, JobId};
-use papertape_core::ports::{BoxFuture, RecordError, RecordStore};
+use papertape_core::ports::{RecordError, RecordFuture, RecordStore};
 use papertape_core::record::{
     AgentState, Commit, DerivedRow, Lease, NewSession, OpenedSession, SessionId, SessionWithoutSummary,
     TapeRow, UsageTotal, Write,
@@ -16,16 +16,8 @@ use std::sync::Arc;
 /// A record whose failed commits are counted if they contain action log rows. A lost lease is not a failure,
 /// nor is a write that a plan's rules reject: it is committed again as rejected.
 pub(super) struct InstrumentedRecord {
-    record: Arc<dyn RecordStore>,
-    metrics: Arc<Metrics>,
-}
-
-impl InstrumentedRecord {
-    /// Counts the failures of this record.
-    #[must_use]
-    pub(super) fn new(record: Arc<dyn RecordStore>, metrics: Arc<Metrics>) -> Self {
-        Self { record, metrics }
-    }
+    pub(super) record: Arc<dyn RecordStore>,
+    pub(super) metrics: Arc<Metrics>,
 }
 
 /// Whether the error is a write failure.
@@ -34,7 +26,7 @@ pub(super) fn is_failure(error: &RecordError) -> bool {
 }
 
 impl RecordStore for InstrumentedRecord {
-    fn commit<'a>(&'a self, commit: Commit) -> BoxFuture<'a, Result<(), RecordError>> {
+    fn commit<'a>(&'a self, commit: Commit) -> RecordFuture<'a, ()> {
         let rows = commit.writes.iter().filter(|write| matches!(write, Write::Action(_))).count();
         // The commit has started when this returns, whether it is awaited or dropped.
         let committing = self.record.commit(commit);
@@ -48,33 +40,22 @@ impl RecordStore for InstrumentedRecord {
         .boxed()
     }
 
-    fn open_session<'a>(
-        &'a self,
-        lease: &'a Lease,
-        new: NewSession,
-    ) -> BoxFuture<'a, Result<OpenedSession, RecordError>> {
+    fn open_session<'a>(&'a self, lease: &'a Lease, new: NewSession) -> RecordFuture<'a, OpenedSession> {
         self.record.open_session(lease, new)
     }
 
-    fn load_tape<'a>(
-        &'a self,
-        session: SessionId,
-        detached: bool,
-    ) -> BoxFuture<'a, Result<Vec<TapeRow>, RecordError>> {
+    fn load_tape<'a>(&'a self, session: SessionId, detached: bool) -> RecordFuture<'a, Vec<TapeRow>> {
         self.record.load_tape(session, detached)
     }
 
     fn load_derived_rows<'a>(
         &'a self,
         session: SessionId,
-    ) -> BoxFuture<'a, Result<BTreeMap<StepPath, Vec<DerivedRow>>, RecordError>> {
+    ) -> RecordFuture<'a, BTreeMap<StepPath, Vec<DerivedRow>>> {
         self.record.load_derived_rows(session)
     }
 
-    fn texts<'a>(
-        &'a self,
-        hashes: Vec<ContentHash>,
-    ) -> BoxFuture<'a, Result<BTreeMap<ContentHash, String>, RecordError>> {
+    fn texts<'a>(&'a self, hashes: Vec<ContentHash>) -> RecordFuture<'a, BTreeMap<ContentHash, String>> {
         self.record.texts(hashes)
     }
 
@@ -83,7 +64,7 @@ impl RecordStore for InstrumentedRecord {
         job: &'a JobId,
         agent: &'a AgentName,
         until: Option<Date>,
-    ) -> BoxFuture<'a, Result<Option<AgentState>, RecordError>> {
+    ) -> RecordFuture<'a, Option<AgentState>> {
         self.record.agent_state(job, agent, until)
     }
 
@@ -92,18 +73,15 @@ impl RecordStore for InstrumentedRecord {
         job: &'a JobId,
         agent: &'a AgentName,
         date: Date,
-    ) -> BoxFuture<'a, Result<Option<OpenedSession>, RecordError>> {
+    ) -> RecordFuture<'a, Option<OpenedSession>> {
         self.record.find_session(job, agent, date)
     }
 
-    fn unsummarized<'a>(
-        &'a self,
-        job: &'a JobId,
-    ) -> BoxFuture<'a, Result<Vec<SessionWithoutSummary>, RecordError>> {
+    fn unsummarized<'a>(&'a self, job: &'a JobId) -> RecordFuture<'a, Vec<SessionWithoutSummary>> {
         self.record.unsummarized(job)
     }
 
-    fn load_usage<'a>(&'a self, job: &'a JobId) -> BoxFuture<'a, Result<Vec<UsageTotal>, RecordError>> {
+    fn load_usage<'a>(&'a self, job: &'a JobId) -> RecordFuture<'a, Vec<UsageTotal>> {
         self.record.load_usage(job)
     }
 }

@@ -45,7 +45,7 @@ fn a_config_is_read_and_strange_keys_are_refused() {
 #[test]
 fn standard_providers_say_what_they_miss() {
     let config = ModelsConfig::default();
-    for kind in ProviderKind::STANDARD {
+    for kind in ProviderKind::standard_kinds() {
         let checked = check(&config, &|_| None, &format!("{}::m", kind.as_str()));
         match kind.default_api_key_env() {
             Some(variable) => {

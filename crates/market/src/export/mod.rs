@@ -197,63 +197,37 @@ pub fn export(dataset: &Dataset, dir: &Path, format: ExportFormat) -> Result<Vec
     Ok(files.written)
 }
 
-const CALENDAR: Header = &[("date", Type::Date), ("opens_at", Type::Instant), ("closes_at", Type::Instant)];
-const INSTRUMENTS: Header = &[("symbol", Type::Text), ("name", Type::Text), ("currency", Type::Text)];
-const TYPED_INSTRUMENTS: Header =
-    &[("symbol", Type::Text), ("name", Type::Text), ("currency", Type::Text), ("type", Type::Text)];
-const BARS: Header = &[
-    ("symbol", Type::Text),
-    ("date", Type::Date),
-    ("open", Type::Number),
-    ("high", Type::Number),
-    ("low", Type::Number),
-    ("close", Type::Number),
-    ("volume", Type::Number),
+macro_rules! header {
+    ($($name:literal $type:ident),+ $(,)?) => { &[$(($name, Type::$type)),+] };
+}
+
+const CALENDAR: Header = header!["date" Date, "opens_at" Instant, "closes_at" Instant];
+const INSTRUMENTS: Header = header!["symbol" Text, "name" Text, "currency" Text];
+const TYPED_INSTRUMENTS: Header = header!["symbol" Text, "name" Text, "currency" Text, "type" Text];
+const BARS: Header = header![
+    "symbol" Text, "date" Date, "open" Number, "high" Number, "low" Number, "close" Number,
+    "volume" Number,
 ];
-const WITHIN: Header = &[
-    ("symbol", Type::Text),
-    ("opens_at", Type::Instant),
-    ("interval", Type::Text),
-    ("open", Type::Number),
-    ("high", Type::Number),
-    ("low", Type::Number),
-    ("close", Type::Number),
-    ("volume", Type::Number),
+const WITHIN: Header = header![
+    "symbol" Text, "opens_at" Instant, "interval" Text, "open" Number, "high" Number, "low" Number,
+    "close" Number, "volume" Number,
 ];
-const ACTIONS: Header =
-    &[("symbol", Type::Text), ("ex_date", Type::Date), ("kind", Type::Text), ("value", Type::Text)];
-const NEWS: Header = &[
-    ("id", Type::Text),
-    ("published_at", Type::Instant),
-    ("symbols", Type::Text),
-    ("source", Type::Text),
-    ("headline", Type::Text),
-    ("body", Type::Text),
-    ("url", Type::Text),
+const ACTIONS: Header = header!["symbol" Text, "ex_date" Date, "kind" Text, "value" Text];
+const NEWS: Header = header![
+    "id" Text, "published_at" Instant, "symbols" Text, "source" Text, "headline" Text, "body" Text,
+    "url" Text,
 ];
-const FUNDAMENTALS: Header = &[
-    ("symbol", Type::Text),
-    ("metric", Type::Text),
-    ("period_end", Type::Date),
-    ("value", Type::Number),
-    ("unit", Type::Text),
-    ("published_at", Type::Instant),
+const FUNDAMENTALS: Header = header![
+    "symbol" Text, "metric" Text, "period_end" Date, "value" Number, "unit" Text,
+    "published_at" Instant,
 ];
-const MACROS: Header = &[
-    ("series", Type::Text),
-    ("period", Type::Date),
-    ("value", Type::Number),
-    ("unit", Type::Text),
-    ("published_at", Type::Instant),
+const MACROS: Header = header![
+    "series" Text, "period" Date, "value" Number, "unit" Text, "published_at" Instant,
 ];
 
-const MEMBERSHIPS: Header = &[
-    ("index", Type::Text),
-    ("symbol", Type::Text),
-    ("from", Type::Date),
-    ("until", Type::Date),
-    ("announced_at", Type::Instant),
-    ("until_announced_at", Type::Instant),
+const MEMBERSHIPS: Header = header![
+    "index" Text, "symbol" Text, "from" Date, "until" Date, "announced_at" Instant,
+    "until_announced_at" Instant,
 ];
 
 fn text(text: &str) -> Cell {

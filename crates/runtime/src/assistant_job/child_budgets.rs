@@ -16,7 +16,7 @@ use papertape_core::action::Language;
 use papertape_core::budget::Limit;
 use papertape_core::id::{AgentName, JobId};
 use papertape_core::message::{CallFailure, FailureKind};
-use papertape_core::ports::{BoxFuture, RecordError};
+use papertape_core::ports::{BoxFuture, RecordError, RecordFuture};
 use papertape_core::record::JobRow;
 use papertape_core::time::{Date, Timestamp};
 use std::collections::BTreeMap;
@@ -199,10 +199,7 @@ fn line(job: &JobId) -> BudgetLine {
 }
 
 /// A job's usage, or its limits if it has not stopped.
-fn allocation_of<'a>(
-    services: &'a Services,
-    job: &'a JobRow,
-) -> BoxFuture<'a, Result<Allocation, RecordError>> {
+fn allocation_of<'a>(services: &'a Services, job: &'a JobRow) -> RecordFuture<'a, Allocation> {
     async move {
         let is_assistant = job.kind.is_assistant();
         if !job.status.is_stopped() {

@@ -22,16 +22,9 @@ pub enum ElapsedDefinition {
     SincePreviousEvent,
 }
 
-impl ElapsedDefinition {
-    /// Its spelling in files.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::NodeSpan => "node_span",
-            Self::SincePreviousEvent => "since_previous_event",
-        }
-    }
-}
+papertape_core::words!(ElapsedDefinition {
+    NodeSpan = "node_span", SincePreviousEvent = "since_previous_event",
+});
 
 /// How a run ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]

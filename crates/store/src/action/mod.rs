@@ -3,19 +3,19 @@
 mod read;
 mod retention;
 
-pub(crate) use read::{ROW, all, index_of, read_row, rows_from};
+pub(crate) use read::{ROW, all, index_of, rows_from};
 
 use crate::db::Db;
-use crate::error::StoreError;
+use crate::error::{Result, StoreError};
 use crate::fence::Fence;
 use crate::store::{Store, port};
-use crate::value::params;
+use crate::value::{columns, params};
 use futures::FutureExt as _;
 use papertape_core::action::{self, ActionEntry, ActionRow, CleanupReport, LogPage, LogPosition, PlanJob};
 use papertape_core::id::JobId;
 use papertape_core::page::{Page, PageRequest};
 use papertape_core::plan::PlanId;
-use papertape_core::ports::{ActionLog, BoxFuture, RecordError};
+use papertape_core::ports::{ActionLog, RecordError, RecordFuture};
 use papertape_core::record::{JobStatus, Lease, NewJob};
 use papertape_core::time::Timestamp;
 use serde_json::{Value, json};
@@ -26,7 +26,7 @@ impl ActionLog for Store {
         lease: &'a Lease,
         entry: ActionEntry,
         at: Timestamp,
-    ) -> BoxFuture<'a, Result<i64, RecordError>> {
+    ) -> RecordFuture<'a, i64> {
         port(self.write_for_with(&lease.job, (lease.clone(), entry), move |db, (lease, entry)| {
             async move {
                 let mut fence = Fence::take(db, lease, 1).await?;
@@ -41,7 +41,7 @@ impl ActionLog for Store {
         job: &'a JobId,
         from: LogPosition,
         limit: u32,
-    ) -> BoxFuture<'a, Result<LogPage, RecordError>> {
+    ) -> RecordFuture<'a, LogPage> {
         port(
             self.read_with((job.clone(), from), move |db, (job, from)| {
                 read::list(db, job, from, limit).boxed()
@@ -49,19 +49,15 @@ impl ActionLog for Store {
         )
     }
 
-    fn action_log<'a>(&'a self, job: &'a JobId) -> BoxFuture<'a, Result<Vec<ActionRow>, RecordError>> {
+    fn action_log<'a>(&'a self, job: &'a JobId) -> RecordFuture<'a, Vec<ActionRow>> {
         port(self.read_with(job.clone(), |db, job| read::all(db, job).boxed()))
     }
 
-    fn plan_job<'a>(&'a self, job: &'a JobId) -> BoxFuture<'a, Result<Option<PlanJob>, RecordError>> {
+    fn plan_job<'a>(&'a self, job: &'a JobId) -> RecordFuture<'a, Option<PlanJob>> {
         port(self.read_with(job.clone(), |db, job| read::index_of(db, job).boxed()))
     }
 
-    fn plan_jobs<'a>(
-        &'a self,
-        plan: PlanId,
-        page: &'a PageRequest,
-    ) -> BoxFuture<'a, Result<Page<PlanJob>, RecordError>> {
+    fn plan_jobs<'a>(&'a self, plan: PlanId, page: &'a PageRequest) -> RecordFuture<'a, Page<PlanJob>> {
         port(self.read_with(page.clone(), move |db, page| read::plan_jobs(db, plan, page).boxed()))
     }
 
@@ -70,7 +66,7 @@ impl ActionLog for Store {
         older_than: Timestamp,
         max_rows: u32,
         dry_run: bool,
-    ) -> BoxFuture<'a, Result<CleanupReport, RecordError>> {
+    ) -> RecordFuture<'a, CleanupReport> {
         async move {
             let removed = if dry_run {
                 self.read(move |db| async move { retention::count(db, older_than, max_rows).await }.boxed())
@@ -85,14 +81,12 @@ impl ActionLog for Store {
 }
 
 /// Adds a job to the index.
-pub(crate) async fn index(db: &mut dyn Db, job: &NewJob) -> Result<(), StoreError> {
-    db.execute(
-        "INSERT INTO plan_job_index (job_id, plan_id, job_type, status, created_at, updated_at)
-         VALUES ($1, $2, $3, 'queued', $4, $4)",
-        params![&job.id, job.plan, &job.kind, job.created_at],
-    )
-    .await
-    .map(drop)
+pub(crate) async fn index(db: &mut dyn Db, job: &NewJob) -> Result<()> {
+    let row = columns! {
+        job_id: &job.id, plan_id: job.plan, job_type: &job.kind, status: JobStatus::Queued,
+        created_at: job.created_at, updated_at: job.created_at,
+    };
+    db.insert("plan_job_index", row).await
 }
 
 /// Copies a job's status to the index.
@@ -101,7 +95,7 @@ pub(crate) async fn index_status(
     job: &JobId,
     status: JobStatus,
     at: Timestamp,
-) -> Result<(), StoreError> {
+) -> Result<()> {
     let sql = "UPDATE plan_job_index SET status = $1, updated_at = $2 WHERE job_id = $3";
     db.execute(sql, params![status, at, job]).await.map(drop)
 }
@@ -114,18 +108,16 @@ pub(crate) async fn append(
     job: &JobId,
     entry: &ActionEntry,
     at: Timestamp,
-) -> Result<i64, StoreError> {
+) -> Result<i64> {
     let row = entry.row();
     if let Some(plan) = row.plan {
         bind(db, job, plan, at).await?;
     }
     let sql = "UPDATE plan_job_index SET next_sequence = next_sequence + 1, rows_kept = rows_kept + 1,
             updated_at = $1 WHERE job_id = $2 RETURNING next_sequence - 1, plan_id";
-    let mut numbered = db
-        .row(sql, params![at, job])
-        .await?
-        .ok_or_else(|| StoreError::inconsistent(format!("the job {job} is not in the index")))?;
-    let (sequence, plan): (i64, Option<PlanId>) = (numbered.get()?, numbered.get()?);
+    let numbered = db.first::<(i64, Option<PlanId>)>(sql, params![at, job]).await?;
+    let missing = || StoreError::inconsistent(format!("the job {job} is not in the index"));
+    let (sequence, plan) = numbered.ok_or_else(missing)?;
     // The event only announces the row, which readers then fetch.
     let event = json!({
         "sequence": sequence, "plan_id": plan, "action_kind": row.kind, "action_name": row.name,
@@ -137,7 +129,7 @@ pub(crate) async fn append(
 }
 
 /// The latest rows of actions that a job has started and not ended.
-pub(crate) async fn still_open(db: &mut dyn Db, job: &JobId) -> Result<Vec<ActionRow>, StoreError> {
+pub(crate) async fn still_open(db: &mut dyn Db, job: &JobId) -> Result<Vec<ActionRow>> {
     Ok(action::still_open(read::all(db, job).await?))
 }
 
@@ -147,13 +139,13 @@ pub(crate) async fn close(
     fence: &mut Fence,
     open: &[ActionRow],
     at: Timestamp,
-) -> Result<(), StoreError> {
+) -> Result<()> {
     if open.is_empty() {
         return Ok(());
     }
     let job = fence.job().clone();
     let sql = "SELECT config FROM job_configs WHERE job_id = $1";
-    let config = db.row(sql, params![&job]).await?.map(|mut row| row.get::<Value>()).transpose()?;
+    let config = db.first::<Value>(sql, params![&job]).await?;
     for row in open {
         let entry = ActionEntry::cancelled(row, config.as_ref().unwrap_or(&Value::Null));
         append(db, fence, &job, &entry, at).await?;
@@ -170,36 +162,19 @@ pub(crate) async fn insert(
     entry: &ActionEntry,
     (created_at, updated_at): (Timestamp, Timestamp),
     n: Option<i64>,
-) -> Result<(), StoreError> {
+) -> Result<()> {
     let row = entry.row();
-    db.execute(
-        "INSERT INTO plan_action_logs (plan_id, job_id, session_id, user_message, action_kind, action_name,
-         status, success, message, details_json, sequence, created_at, updated_at, redactions, n)
-         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)",
-        params![
-            plan,
-            job,
-            row.chat_session.as_ref(),
-            row.user_message.as_ref(),
-            row.kind,
-            &row.name,
-            row.status,
-            entry.success(),
-            row.message.as_ref(),
-            row.details.as_ref(),
-            sequence,
-            created_at,
-            updated_at,
-            entry.redactions(),
-            n
-        ],
-    )
-    .await
-    .map(drop)
+    let row = columns! {
+        plan_id: plan, job_id: job, session_id: row.chat_session.as_ref(),
+        user_message: row.user_message.as_ref(), action_kind: row.kind, action_name: &row.name,
+        status: row.status, success: entry.success(), message: row.message.as_ref(),
+        details_json: row.details.as_ref(), sequence, created_at, updated_at, redactions: entry.redactions(), n,
+    };
+    db.insert("plan_action_logs", row).await
 }
 
 /// Binds a job without a plan to this one, with its existing rows.
-async fn bind(db: &mut dyn Db, job: &JobId, plan: PlanId, at: Timestamp) -> Result<(), StoreError> {
+async fn bind(db: &mut dyn Db, job: &JobId, plan: PlanId, at: Timestamp) -> Result<()> {
     let sql = "UPDATE plan_job_index SET plan_id = $1 WHERE job_id = $2 AND plan_id IS NULL";
     if db.execute(sql, params![plan, job]).await? > 0 {
         let sql = "UPDATE plan_action_logs SET plan_id = $1, updated_at = $2 WHERE job_id = $3";

@@ -1,9 +1,9 @@
 //! Retention of the action log.
 
 use crate::db::Db;
-use crate::error::StoreError;
+use crate::error::Result;
 use crate::store::Store;
-use crate::value::params;
+use crate::value::{from_row, params};
 use futures::FutureExt as _;
 use papertape_core::action::CleanupReport;
 use papertape_core::id::JobId;
@@ -19,7 +19,7 @@ impl Store {
         &self,
         older_than: Timestamp,
         max_rows: u32,
-    ) -> Result<CleanupReport, StoreError> {
+    ) -> Result<CleanupReport> {
         let mut removed = CleanupReport::default();
         let mut last = JobId::new("");
         loop {
@@ -47,23 +47,13 @@ const JOBS: &str = "SELECT i.job_id FROM plan_job_index i JOIN jobs j ON j.job_i
     WHERE j.status NOT IN ('queued', 'running') AND i.job_id > $3
         AND (i.rows_kept > $2 OR i.job_id IN (SELECT job_id FROM plan_action_logs WHERE created_at < $1))";
 
-async fn jobs(
-    db: &mut dyn Db,
-    older_than: Timestamp,
-    max_rows: u32,
-    after: &JobId,
-) -> Result<Vec<JobId>, StoreError> {
+async fn jobs(db: &mut dyn Db, older_than: Timestamp, max_rows: u32, after: &JobId) -> Result<Vec<JobId>> {
     let sql = format!("{JOBS} ORDER BY i.job_id LIMIT {GROUP}");
-    let rows = db.query(&sql, params![older_than, max_rows, after]).await?;
-    rows.into_iter().map(|mut row| row.get()).collect()
+    db.all(&sql, params![older_than, max_rows, after]).await
 }
 
 /// Counts what a cleanup would remove now.
-pub(super) async fn count(
-    db: &mut dyn Db,
-    older_than: Timestamp,
-    max_rows: u32,
-) -> Result<CleanupReport, StoreError> {
+pub(super) async fn count(db: &mut dyn Db, older_than: Timestamp, max_rows: u32) -> Result<CleanupReport> {
     let sql = format!(
         "SELECT coalesce(sum(CASE WHEN l.created_at < $1 THEN 1 ELSE 0 END), 0),
              coalesce(sum(CASE WHEN l.created_at >= $1 AND l.sequence < i.next_sequence - $2 THEN 1
@@ -73,20 +63,15 @@ pub(super) async fn count(
          FROM plan_action_logs l JOIN plan_job_index i ON i.job_id = l.job_id
          WHERE l.job_id IN ({JOBS})"
     );
-    let Some(mut row) = db.row(&sql, params![older_than, max_rows, ""]).await? else {
-        return Ok(CleanupReport::default());
-    };
-    Ok(CleanupReport { by_age: row.get()?, by_count: row.get()?, jobs: row.get()? })
+    let found = db.first(&sql, params![older_than, max_rows, ""]).await?;
+    Ok(found.unwrap_or_default())
 }
+
+from_row! { impl row => CleanupReport { by_age, by_count, jobs } }
 
 /// Removes a job's old rows with their events; returns how many for their age and how many for exceeding the
 /// limit.
-async fn remove(
-    db: &mut dyn Db,
-    job: &JobId,
-    older_than: Timestamp,
-    max_rows: u32,
-) -> Result<(u64, u64), StoreError> {
+async fn remove(db: &mut dyn Db, job: &JobId, older_than: Timestamp, max_rows: u32) -> Result<(u64, u64)> {
     // Locks the job: nobody can resume it and then write while its rows are removed.
     let sql = "UPDATE jobs SET status = status WHERE job_id = $1 AND status NOT IN ('queued', 'running')";
     if db.execute(sql, params![job]).await? == 0 {
@@ -103,12 +88,7 @@ async fn remove(
     Ok((by_age, by_count))
 }
 
-async fn delete(
-    db: &mut dyn Db,
-    job: &JobId,
-    which: &str,
-    bound: crate::value::Value,
-) -> Result<u64, StoreError> {
+async fn delete(db: &mut dyn Db, job: &JobId, which: &str, bound: crate::value::Value) -> Result<u64> {
     let values = [job.into(), bound];
     let events = format!(
         "DELETE FROM job_events WHERE job_id = $1

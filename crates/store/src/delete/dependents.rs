@@ -1,7 +1,7 @@
 //! Which jobs build on another one.
 
 use crate::db::{Backend, Db};
-use crate::error::StoreError;
+use crate::error::Result;
 use crate::value::params;
 use papertape_core::action::Origin;
 use papertape_core::id::JobId;
@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 
 /// The jobs that build on this one directly: its branches; jobs that continue its accounts, skip days completed
 /// in it, recalled its memory or name it in their configs; and jobs started by its actions.
-pub(super) async fn of(db: &mut dyn Db, job: &JobId) -> Result<BTreeSet<JobId>, StoreError> {
+pub(super) async fn of(db: &mut dyn Db, job: &JobId) -> Result<BTreeSet<JobId>> {
     let names = match db.backend() {
         Backend::Sqlite => "instr(config, $2) > 0",
         Backend::Postgres => "strpos(config, $2) > 0",
@@ -24,20 +24,18 @@ pub(super) async fn of(db: &mut dyn Db, job: &JobId) -> Result<BTreeSet<JobId>, 
     );
     // In a config, an ID is a JSON string.
     let quoted = serde_json::Value::from(job.as_str()).to_string();
-    let rows = db.query(&sql, params![job, quoted.as_str()]).await?;
-    let mut found = rows.into_iter().map(|mut row| row.get()).collect::<Result<BTreeSet<JobId>, _>>()?;
+    let mut found: BTreeSet<JobId> = db.all(&sql, params![job, quoted.as_str()]).await?.into_iter().collect();
     found.extend(started(db, job).await?);
     found.remove(job);
     Ok(found)
 }
 
 /// The jobs started by a job's actions: their IDs are derived from the actions' positions.
-async fn started(db: &mut dyn Db, job: &JobId) -> Result<Vec<JobId>, StoreError> {
+async fn started(db: &mut dyn Db, job: &JobId) -> Result<Vec<JobId>> {
     let sql = "SELECT p.path FROM steps p JOIN trading_sessions s ON s.id = p.session_id
         WHERE s.job_id = $1 AND p.detached = 0 AND p.path LIKE '%action#%'";
     let mut found = Vec::new();
-    for mut row in db.query(sql, params![job]).await? {
-        let path: String = row.get()?;
+    for path in db.all::<String>(sql, params![job]).await? {
         for nth in 0.. {
             let id = Origin::new(job, &path, nth).job_id();
             if db.row("SELECT 1 FROM jobs WHERE job_id = $1", params![&id]).await?.is_none() {

@@ -7,7 +7,7 @@ mod dependents;
 mod texts;
 
 use crate::db::{Backend, Db};
-use crate::error::StoreError;
+use crate::error::Result;
 use crate::lineage;
 use crate::store::Store;
 use crate::value::params;
@@ -44,7 +44,7 @@ impl Store {
     ///
     /// # Errors
     /// Returns an error if the database fails.
-    pub async fn deletion_of(&self, job: &JobId, with_dependents: bool) -> Result<Deletion, StoreError> {
+    pub async fn deletion_of(&self, job: &JobId, with_dependents: bool) -> Result<Deletion> {
         self.read_with(job.clone(), move |db, job| {
             async move {
                 let jobs = match jobs_to_delete(db, job, with_dependents, "").await? {
@@ -64,7 +64,7 @@ impl Store {
     ///
     /// # Errors
     /// Returns an error if the database fails.
-    pub async fn delete_job(&self, job: &JobId, with_dependents: bool) -> Result<Deletion, StoreError> {
+    pub async fn delete_job(&self, job: &JobId, with_dependents: bool) -> Result<Deletion> {
         let done = self
             .write_for_with(job, job.clone(), move |db, job| delete(db, job, with_dependents).boxed())
             .await?;
@@ -77,7 +77,7 @@ impl Store {
     }
 }
 
-async fn delete(db: &mut dyn Db, job: &JobId, with_dependents: bool) -> Result<Deletion, StoreError> {
+async fn delete(db: &mut dyn Db, job: &JobId, with_dependents: bool) -> Result<Deletion> {
     if db.backend() == Backend::Postgres {
         // No other transaction can add a reference to a text, or have an uncommitted one: see `texts`.
         db.execute("LOCK TABLE texts IN SHARE ROW EXCLUSIVE MODE", &[]).await?;
@@ -105,7 +105,7 @@ async fn jobs_to_delete(
     job: &JobId,
     with_dependents: bool,
     lock: &str,
-) -> Result<Result<Vec<JobId>, Deletion>, StoreError> {
+) -> Result<Result<Vec<JobId>, Deletion>> {
     let Some(status) = stop_status(db, job, lock).await? else { return Ok(Err(Deletion::NotFound)) };
     if !status.is_stopped() {
         return Ok(Err(Deletion::Unfinished(job.clone(), status)));
@@ -134,8 +134,6 @@ async fn jobs_to_delete(
     Ok(Ok(jobs))
 }
 
-async fn stop_status(db: &mut dyn Db, job: &JobId, lock: &str) -> Result<Option<JobStatus>, StoreError> {
-    let sql = format!("SELECT status FROM jobs WHERE job_id = $1 {lock}");
-    let row = db.row(&sql, params![job]).await?;
-    row.map(|mut row| row.get()).transpose()
+async fn stop_status(db: &mut dyn Db, job: &JobId, lock: &str) -> Result<Option<JobStatus>> {
+    db.first(&format!("SELECT status FROM jobs WHERE job_id = $1 {lock}"), params![job]).await
 }

@@ -4,11 +4,11 @@
 //! are still used, everything that remains is scanned, so that no write has to maintain a reference count. Any
 //! occurrence of a hash counts as a use, intended or not: a text may be kept unnecessarily, but is never lost.
 
-use crate::db::{Backend, Db, Statement};
-use crate::error::StoreError;
+use crate::db::{Backend, Db};
+use crate::error::Result;
 use crate::search;
 use crate::texts;
-use crate::value::{Value, params};
+use crate::value::params;
 use papertape_core::id::{ContentHash, JobId};
 use papertape_core::record::JobHead;
 use std::collections::BTreeSet;
@@ -46,7 +46,7 @@ pub(super) struct Candidates(BTreeSet<ContentHash>);
 
 impl Candidates {
     /// The texts that these jobs use, directly and through other texts.
-    pub(super) async fn of(db: &mut dyn Db, jobs: &[JobId]) -> Result<Self, StoreError> {
+    pub(super) async fn of(db: &mut dyn Db, jobs: &[JobId]) -> Result<Self> {
         let mut found = BTreeSet::new();
         for job in jobs {
             texts_of_job(db, job, &mut found).await?;
@@ -62,7 +62,7 @@ impl Candidates {
         db: &mut dyn Db,
         from: BTreeSet<ContentHash>,
         wanted: impl Fn(&ContentHash) -> bool,
-    ) -> Result<(), StoreError> {
+    ) -> Result<()> {
         let mut open: Vec<ContentHash> = from.into_iter().filter(&wanted).collect();
         while !open.is_empty() {
             let group: BTreeSet<ContentHash> =
@@ -77,7 +77,7 @@ impl Candidates {
     }
 
     /// Removes the texts that nothing remaining uses, and the published heads of these jobs. Returns how many.
-    pub(super) async fn collect(self, db: &mut dyn Db, jobs: &[JobId]) -> Result<u64, StoreError> {
+    pub(super) async fn collect(self, db: &mut dyn Db, jobs: &[JobId]) -> Result<u64> {
         let mut used = BTreeSet::new();
         let mut take = |hash| {
             if self.0.contains(&hash) {
@@ -103,7 +103,7 @@ impl Candidates {
         db: &mut dyn Db,
         jobs: &[JobId],
         used: &mut BTreeSet<ContentHash>,
-    ) -> Result<Vec<ContentHash>, StoreError> {
+    ) -> Result<Vec<ContentHash>> {
         let (mut heads, mut last) = (Vec::new(), 0_i64);
         let sql =
             format!("SELECT id, hash, body, encoding FROM texts WHERE id > $1 ORDER BY id LIMIT {BODIES}");
@@ -131,14 +131,7 @@ impl Candidates {
 }
 
 /// The hashes in the columns of a job's rows, and in its config. Reads one session at a time to limit memory.
-async fn texts_of_job(
-    db: &mut dyn Db,
-    job: &JobId,
-    found: &mut BTreeSet<ContentHash>,
-) -> Result<(), StoreError> {
-    let mut take = |hash| {
-        found.insert(hash);
-    };
+async fn texts_of_job(db: &mut dyn Db, job: &JobId, found: &mut BTreeSet<ContentHash>) -> Result<()> {
     let columns = OF_SESSIONS.iter().map(|(table, column)| {
         format!("SELECT DISTINCT {column} FROM {table} WHERE session_id = $1 AND {column} IS NOT NULL")
     });
@@ -148,28 +141,21 @@ async fn texts_of_job(
         )
     });
     let of_session: Vec<String> = columns.chain(by_id).collect();
-    for mut row in db.query("SELECT id FROM trading_sessions WHERE job_id = $1", params![job]).await? {
-        let session: i64 = row.get()?;
+    for session in db.all::<i64>("SELECT id FROM trading_sessions WHERE job_id = $1", params![job]).await? {
         for sql in &of_session {
-            for mut row in db.query(sql, params![session]).await? {
-                take(row.get()?);
-            }
+            found.extend(db.all::<ContentHash>(sql, params![session]).await?);
         }
     }
     for (table, column) in OF_JOBS {
         let sql = format!("SELECT DISTINCT {column} FROM {table} WHERE job_id = $1 AND {column} IS NOT NULL");
-        for mut row in db.query(&sql, params![job]).await? {
-            take(row.get()?);
-        }
+        found.extend(db.all::<ContentHash>(&sql, params![job]).await?);
     }
-    config_of(db, job, &mut take).await
+    found.extend(config_of(db, job).await?);
+    Ok(())
 }
 
 /// The same for all jobs.
-async fn texts_of_all_jobs(
-    db: &mut dyn Db,
-    take: &mut (dyn FnMut(ContentHash) + Send),
-) -> Result<(), StoreError> {
+async fn texts_of_all_jobs(db: &mut dyn Db, take: &mut (dyn FnMut(ContentHash) + Send)) -> Result<()> {
     let sql = format!(
         "SELECT id, request_ref, outcome_ref, implied_hash FROM steps WHERE id > $1 ORDER BY id LIMIT {ROWS}"
     );
@@ -191,29 +177,19 @@ async fn texts_of_all_jobs(
     }
     for (table, column) in OF_SESSIONS.iter().chain(OF_JOBS).filter(|(table, _)| *table != "steps") {
         let sql = format!("SELECT DISTINCT {column} FROM {table} WHERE {column} IS NOT NULL");
-        for mut row in db.query(&sql, &[]).await? {
-            take(row.get()?);
-        }
+        db.all(&sql, &[]).await?.into_iter().for_each(&mut *take);
     }
-    for mut row in db.query("SELECT job_id FROM job_configs", &[]).await? {
-        let job: JobId = row.get()?;
-        config_of(db, &job, take).await?;
+    for job in db.all("SELECT job_id FROM job_configs", &[]).await? {
+        config_of(db, &job).await?.into_iter().for_each(&mut *take);
     }
     Ok(())
 }
 
 /// The hashes in a job's config: texts that came with a queued job are referenced only there until it starts.
-async fn config_of(
-    db: &mut dyn Db,
-    job: &JobId,
-    take: &mut (dyn FnMut(ContentHash) + Send),
-) -> Result<(), StoreError> {
-    let found = db.row("SELECT config FROM job_configs WHERE job_id = $1", params![job]).await?;
-    if let Some(mut row) = found {
-        let config: serde_json::Value = row.get()?;
-        named(&config.to_string()).for_each(&mut *take);
-    }
-    Ok(())
+async fn config_of(db: &mut dyn Db, job: &JobId) -> Result<Vec<ContentHash>> {
+    let sql = "SELECT config FROM job_configs WHERE job_id = $1";
+    let config = db.first::<serde_json::Value>(sql, params![job]).await?;
+    Ok(config.map(|config| named(&config.to_string()).collect()).unwrap_or_default())
 }
 
 /// The hashes in a text: runs of exactly 64 hex digits.
@@ -231,15 +207,13 @@ fn is_head_of(jobs: &[JobId], hash: ContentHash, body: &str) -> bool {
 }
 
 /// Removes a text and its index entry, unless a row references it by ID. Returns whether it was removed.
-async fn remove(db: &mut dyn Db, hash: ContentHash) -> Result<bool, StoreError> {
+async fn remove(db: &mut dyn Db, hash: ContentHash) -> Result<bool> {
     let sql = "SELECT id, body, encoding FROM texts WHERE hash = $1";
-    let Some(mut row) = db.row(sql, params![hash]).await? else { return Ok(false) };
-    let (id, body, encoding): (i64, String, i64) = (row.get()?, row.get()?, row.get()?);
+    let found = db.first::<(i64, String, i64)>(sql, params![hash]).await?;
+    let Some((id, body, encoding)) = found else { return Ok(false) };
     let uses: Vec<String> =
         BY_ID.iter().map(|(table, column)| format!("SELECT 1 FROM {table} WHERE {column} = $1")).collect();
-    let mut statement = Statement::new(uses.join(" UNION ALL "));
-    statement.params.push(Value::from(id));
-    if !statement.query(db).await?.is_empty() {
+    if db.row(&uses.join(" UNION ALL "), params![id]).await?.is_some() {
         return Ok(false);
     }
     if db.backend() == Backend::Sqlite {

@@ -1,7 +1,7 @@
 //! One portable file in the current format.
 
 use super::schema_versions;
-use crate::error::StoreError;
+use crate::error::{Result, StoreError};
 use crate::sqlite::create;
 use papertape_core::action::{ActionDraft, ActionRow, PlanJob};
 use papertape_core::chat::ChatId;
@@ -69,7 +69,7 @@ pub(super) struct PortableFile {
 
 impl PortableFile {
     /// Opens an existing file of any format.
-    pub(super) fn open(path: &Path) -> Result<Self, StoreError> {
+    pub(super) fn open(path: &Path) -> Result<Self> {
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         let failed = |error: rusqlite::Error| StoreError::file(path, &error);
         let connection = Connection::open_with_flags(path, flags).map_err(failed)?;
@@ -82,14 +82,14 @@ impl PortableFile {
     }
 
     /// Opens a copy of a file; errors name the original.
-    pub(super) fn open_copy(copy: &Path, path: &Path) -> Result<Self, StoreError> {
+    pub(super) fn open_copy(copy: &Path, path: &Path) -> Result<Self> {
         let mut file = Self::open(copy)?;
         path.clone_into(&mut file.path);
         Ok(file)
     }
 
     /// Opens a file for writing rows; creates it if it does not exist. Rejects a file in an older format.
-    pub(super) fn for_rows(path: &Path) -> Result<Self, StoreError> {
+    pub(super) fn for_rows(path: &Path) -> Result<Self> {
         if let Some(folder) = path.parent() {
             make_dir(folder)?;
         }
@@ -107,7 +107,7 @@ impl PortableFile {
     }
 
     /// Its format; `None` if it is empty.
-    pub(super) fn form(&self) -> Result<Option<i64>, StoreError> {
+    pub(super) fn form(&self) -> Result<Option<i64>> {
         schema_versions::form_of(&self.connection).map_err(|error| StoreError::file(&self.path, &error))
     }
 
@@ -117,15 +117,12 @@ impl PortableFile {
     }
 
     /// Rewrites the file without free pages, in which older programs left deleted data.
-    pub(super) fn vacuum(&self) -> Result<(), StoreError> {
+    pub(super) fn vacuum(&self) -> Result<()> {
         self.connection.execute_batch("VACUUM").map_err(|error| StoreError::file(&self.path, &error))
     }
 
     /// Runs the work in one transaction, which is rolled back on failure.
-    pub(super) fn in_one<T>(
-        &mut self,
-        work: impl FnOnce(&Transaction<'_>) -> Result<T, StoreError>,
-    ) -> Result<T, StoreError> {
+    pub(super) fn in_one<T>(&mut self, work: impl FnOnce(&Transaction<'_>) -> Result<T>) -> Result<T> {
         let failed = |error: StoreError| StoreError::file(&self.path, &error);
         let transaction = self
             .connection
@@ -137,10 +134,7 @@ impl PortableFile {
     }
 
     /// All jobs as they would be after some work, which is rolled back.
-    pub(super) fn after(
-        &mut self,
-        work: impl FnOnce(&Transaction<'_>) -> Result<(), StoreError>,
-    ) -> Result<Vec<Filed>, StoreError> {
+    pub(super) fn after(&mut self, work: impl FnOnce(&Transaction<'_>) -> Result<()>) -> Result<Vec<Filed>> {
         let look = || {
             let transaction = self.connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
             work(&transaction)?;
@@ -152,7 +146,7 @@ impl PortableFile {
     }
 
     /// Returns an error if the file is corrupt.
-    pub(super) fn check_integrity(&self) -> Result<(), StoreError> {
+    pub(super) fn check_integrity(&self) -> Result<()> {
         let report: Result<String, _> =
             self.connection.query_row("PRAGMA quick_check(1)", [], |row| row.get(0));
         match report {
@@ -163,12 +157,12 @@ impl PortableFile {
     }
 
     /// All its jobs.
-    pub(super) fn jobs(&self) -> Result<Vec<Filed>, StoreError> {
+    pub(super) fn jobs(&self) -> Result<Vec<Filed>> {
         jobs(&self.connection).map_err(|error| StoreError::file(&self.path, &error))
     }
 
     /// Jobs with rows in the log but not in the index, with their number of rows.
-    pub(super) fn without_index(&self) -> Result<Vec<(JobId, u64)>, StoreError> {
+    pub(super) fn without_index(&self) -> Result<Vec<(JobId, u64)>> {
         let sql = "SELECT job_id, count(*) FROM plan_action_logs
             WHERE job_id NOT IN (SELECT job_id FROM plan_job_index WHERE job_id IS NOT NULL)
             GROUP BY job_id ORDER BY job_id";
@@ -187,29 +181,18 @@ impl PortableFile {
     }
 
     /// A job's rows, oldest first.
-    pub(super) fn rows(&self, job: &JobId) -> Result<Vec<ActionRow>, StoreError> {
+    pub(super) fn rows(&self, job: &JobId) -> Result<Vec<ActionRow>> {
         let sql = "SELECT id, job_id, sequence, plan_id, session_id, user_message, action_kind, action_name,
             status, message, details_json, redactions, created_at, updated_at
             FROM plan_action_logs WHERE job_id = ?1 ORDER BY sequence";
-        let read = || {
-            let mut statement = self.connection.prepare_cached(sql)?;
-            let mut rows = statement.query([job.as_str()])?;
-            let mut found = Vec::new();
-            while let Some(row) = rows.next()? {
-                found.push(read_row(row)?);
-            }
-            Ok(found)
+        let read = || -> Result<Vec<ActionRow>> {
+            self.connection.prepare_cached(sql)?.query_and_then([job.as_str()], read_row)?.collect()
         };
-        read().map_err(|error: StoreError| StoreError::file(&self.path, &error))
+        read().map_err(|error| StoreError::file(&self.path, &error))
     }
 
     /// Writes parts of jobs and deletes others, atomically. A row that already exists is not duplicated.
-    pub(super) fn write(
-        &mut self,
-        record: &str,
-        parts: &[FilePart],
-        gone: &[JobId],
-    ) -> Result<(), StoreError> {
+    pub(super) fn write(&mut self, record: &str, parts: &[FilePart], gone: &[JobId]) -> Result<()> {
         self.in_one(|transaction| {
             for job in gone {
                 remove(transaction, job)?;
@@ -229,7 +212,7 @@ impl PortableFile {
 }
 
 /// Moves a corrupt file aside, so that data can still be salvaged from it. Returns the new path.
-pub(super) fn set_aside(path: &Path) -> Result<PathBuf, StoreError> {
+pub(super) fn set_aside(path: &Path) -> Result<PathBuf> {
     let named = |n: u32| {
         let mut name = path.as_os_str().to_owned();
         name.push(if n == 0 { ".damaged".to_owned() } else { format!(".damaged.{n}") });
@@ -240,20 +223,14 @@ pub(super) fn set_aside(path: &Path) -> Result<PathBuf, StoreError> {
     Ok(free)
 }
 
-fn jobs(connection: &Connection) -> Result<Vec<Filed>, StoreError> {
+fn jobs(connection: &Connection) -> Result<Vec<Filed>> {
     let sql = "SELECT job_id, plan_id, job_type, status, next_sequence, rows_kept, created_at, updated_at,
         record FROM plan_job_index ORDER BY job_id";
-    let mut statement = connection.prepare(sql)?;
-    let mut rows = statement.query([])?;
-    let mut found = Vec::new();
-    while let Some(row) = rows.next()? {
-        found.push(read_job(row)?);
-    }
-    Ok(found)
+    connection.prepare(sql)?.query_and_then([], read_job)?.collect()
 }
 
 /// Creates a folder that only its owner can access.
-fn make_dir(dir: &Path) -> Result<(), StoreError> {
+fn make_dir(dir: &Path) -> Result<()> {
     let mut builder = std::fs::DirBuilder::new();
     builder.recursive(true);
     #[cfg(unix)]
@@ -261,14 +238,14 @@ fn make_dir(dir: &Path) -> Result<(), StoreError> {
     builder.create(dir).map_err(|error| StoreError::file(dir, &error))
 }
 
-fn remove(transaction: &Transaction<'_>, job: &JobId) -> Result<(), StoreError> {
+fn remove(transaction: &Transaction<'_>, job: &JobId) -> Result<()> {
     for table in ["plan_action_logs", "plan_job_index"] {
         transaction.execute(&format!("DELETE FROM {table} WHERE job_id = ?1"), [job.as_str()])?;
     }
     Ok(())
 }
 
-fn put_job(transaction: &Transaction<'_>, record: &str, index: &PlanJob) -> Result<(), StoreError> {
+fn put_job(transaction: &Transaction<'_>, record: &str, index: &PlanJob) -> Result<()> {
     let sql = "INSERT OR REPLACE INTO plan_job_index (job_id, plan_id, job_type, status, next_sequence,
         rows_kept, created_at, updated_at, record) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)";
     transaction.prepare_cached(sql)?.execute(params![
@@ -285,7 +262,7 @@ fn put_job(transaction: &Transaction<'_>, record: &str, index: &PlanJob) -> Resu
     Ok(())
 }
 
-fn put_row(transaction: &Transaction<'_>, row: &ActionRow) -> Result<(), StoreError> {
+fn put_row(transaction: &Transaction<'_>, row: &ActionRow) -> Result<()> {
     let sql = "INSERT INTO plan_action_logs (plan_id, job_id, session_id, user_message, action_kind,
             action_name, status, success, message, details_json, sequence, created_at, updated_at, redactions)
         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14)
@@ -315,7 +292,7 @@ fn put_row(transaction: &Transaction<'_>, row: &ActionRow) -> Result<(), StoreEr
     Ok(())
 }
 
-fn read_job(row: &Row<'_>) -> Result<Filed, StoreError> {
+fn read_job(row: &Row<'_>) -> Result<Filed> {
     let job: String = row.get(0)?;
     let status: String = row.get(3)?;
     let index = PlanJob {
@@ -332,7 +309,7 @@ fn read_job(row: &Row<'_>) -> Result<Filed, StoreError> {
     Ok(Filed { index, record: row.get(8)? })
 }
 
-fn read_row(row: &Row<'_>) -> Result<ActionRow, StoreError> {
+fn read_row(row: &Row<'_>) -> Result<ActionRow> {
     let job: String = row.get(1)?;
     let sequence: i64 = row.get(2)?;
     let wrong = |why: String| StoreError::inconsistent(format!("row {sequence} of job {job}: {why}"));
@@ -360,7 +337,7 @@ fn read_row(row: &Row<'_>) -> Result<ActionRow, StoreError> {
     })
 }
 
-fn instant(row: &Row<'_>, column: usize) -> Result<Timestamp, StoreError> {
+fn instant(row: &Row<'_>, column: usize) -> Result<Timestamp> {
     let text: String = row.get(column)?;
     text.parse().map_err(|_| StoreError::inconsistent(format!("`{text}` is not a time")))
 }

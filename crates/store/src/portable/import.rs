@@ -1,13 +1,13 @@
 //! Imports a job from another database, with its log.
 
 use crate::action;
-use crate::db::Db;
+use crate::db::{Db, Statement};
 use crate::enqueue;
-use crate::error::StoreError;
+use crate::error::{Result, StoreError};
 use crate::fence::Fence;
 use crate::plans;
 use crate::store::Store;
-use crate::value::params;
+use crate::value::columns;
 use futures::FutureExt as _;
 use papertape_core::action::{ActionEntry, ActionRow, PlanJob};
 use papertape_core::id::JobId;
@@ -51,61 +51,37 @@ impl Imported {
 
 impl Store {
     /// Imports a job with its log; returns `false` if it already exists.
-    pub(super) async fn import_job(&self, job: Imported) -> Result<bool, StoreError> {
+    pub(super) async fn import_job(&self, job: Imported) -> Result<bool> {
         let (id, job) = (job.job().clone(), Arc::new(job));
         self.write_for_with(&id, job, |db, job| import(db, job).boxed()).await
     }
 
     /// The database's own ID, by which its portable files recognize it.
-    pub(super) async fn identity(&self) -> Result<String, StoreError> {
-        self.read(|db| {
-            async move {
-                let row = db.row("SELECT id FROM record_identity", &[]).await?;
-                row.ok_or_else(|| StoreError::inconsistent("the record has no name"))?.get()
-            }
-            .boxed()
-        })
-        .await
+    pub(super) async fn identity(&self) -> Result<String> {
+        let id = self.first("SELECT id FROM record_identity", &[]).await?;
+        id.ok_or_else(|| StoreError::inconsistent("the record has no name"))
     }
 }
 
-async fn import(db: &mut dyn Db, job: &Imported) -> Result<bool, StoreError> {
+async fn import(db: &mut dyn Db, job: &Imported) -> Result<bool> {
     let index = &job.index;
     let config = json!({ "imported_from": job.from });
     let warnings = json!([format!("its action log was imported from {}", job.from)]);
-    let sql = "INSERT INTO jobs (job_id, kind, status, fingerprint, warnings, created_at, started_at,
-            completed_at, next_seq)
-        VALUES ($1, $2, $3, $4, $5, $6, $6, $7, 3) ON CONFLICT (job_id) DO NOTHING";
-    let values = params![
-        &index.job,
-        &index.job_type,
-        job.status(),
-        json::hash(&config),
-        &warnings,
-        index.created_at,
-        index.updated_at
-    ];
-    if db.execute(sql, values).await? == 0 {
+    let row = columns! {
+        job_id: &index.job, kind: &index.job_type, status: job.status(), fingerprint: json::hash(&config),
+        warnings: &warnings, created_at: index.created_at, started_at: index.created_at,
+        completed_at: index.updated_at, next_seq: 3_u32,
+    };
+    if Statement::insert("jobs", row).add(" ON CONFLICT (job_id) DO NOTHING", []).execute(db).await? == 0 {
         return Ok(false);
     }
-    db.execute("INSERT INTO job_configs (job_id, config) VALUES ($1, $2)", params![&index.job, &config])
-        .await?;
+    db.insert("job_configs", columns! { job_id: &index.job, config: &config }).await?;
     let next = job.rows.last().map_or(index.next_sequence, |(last, ..)| index.next_sequence.max(last + 1));
-    db.execute(
-        "INSERT INTO plan_job_index (job_id, plan_id, job_type, status, next_sequence, rows_kept, created_at,
-         updated_at) VALUES ($1, $2, $3, $4, $5, $6, $7, $8)",
-        params![
-            &index.job,
-            index.plan,
-            &index.job_type,
-            job.status(),
-            next,
-            job.rows.len(),
-            index.created_at,
-            index.updated_at
-        ],
-    )
-    .await?;
+    let row = columns! {
+        job_id: &index.job, plan_id: index.plan, job_type: &index.job_type, status: job.status(),
+        next_sequence: next, rows_kept: job.rows.len(), created_at: index.created_at, updated_at: index.updated_at,
+    };
+    db.insert("plan_job_index", row).await?;
     if let Some(plan) = index.plan {
         plans::skip_plan_ids(db, plan).await?;
     }

@@ -8,7 +8,7 @@ use super::upgrade::{FileReport, PortableFiles, blocking};
 use super::{files_in, path_of};
 use crate::action;
 use crate::db::Db;
-use crate::error::StoreError;
+use crate::error::{Result, StoreError};
 use crate::value::params;
 use futures::FutureExt as _;
 use papertape_core::action::{ActionRow, PlanJob};
@@ -94,7 +94,7 @@ async fn follow(files: PortableFiles, mut asked: mpsc::UnboundedReceiver<oneshot
 }
 
 /// Startup: files first, then the rows that they lack.
-async fn begin(files: &PortableFiles, known: &mut Known) -> Result<(), StoreError> {
+async fn begin(files: &PortableFiles, known: &mut Known) -> Result<()> {
     for report in files.migrate(false).await? {
         log_report(&report);
     }
@@ -134,7 +134,7 @@ struct ProjectorState {
 
 impl Known {
     /// Reads what the files contain, deletes what no longer belongs there, and writes what is missing.
-    async fn catch_up(&mut self, files: &PortableFiles) -> Result<(), StoreError> {
+    async fn catch_up(&mut self, files: &PortableFiles) -> Result<()> {
         self.record = files.store.identity().await?.into();
         self.jobs.clear();
         self.damaged.clear();
@@ -160,12 +160,7 @@ impl Known {
 
     /// Jobs that belong to this plan are up to date as far as the file goes; other jobs of this database are
     /// deleted from the file.
-    async fn compare(
-        &mut self,
-        files: &PortableFiles,
-        plan: Option<PlanId>,
-        jobs: Vec<Filed>,
-    ) -> Result<(), StoreError> {
+    async fn compare(&mut self, files: &PortableFiles, plan: Option<PlanId>, jobs: Vec<Filed>) -> Result<()> {
         let mut gone = Vec::new();
         for group in jobs.chunks(GROUP) {
             let ids: Vec<JobId> = group.iter().map(|job| job.index.job.clone()).collect();
@@ -209,7 +204,7 @@ impl Known {
         files: &PortableFiles,
         jobs: &[JobId],
         left: &mut BTreeSet<JobId>,
-    ) -> Result<(), StoreError> {
+    ) -> Result<()> {
         let known_jobs: Vec<_> = jobs.iter().map(|job| (job.clone(), self.jobs.get(job).cloned())).collect();
         let parts = parts(files, known_jobs).await?;
         let mut writes: BTreeMap<Option<PlanId>, ProjectorState> = BTreeMap::new();
@@ -296,7 +291,7 @@ enum Inspection {
     Damaged(StoreError),
 }
 
-fn inspect(path: &Path) -> Result<Inspection, StoreError> {
+fn inspect(path: &Path) -> Result<Inspection> {
     let file = PortableFile::open(path)?;
     Ok(match file.check_integrity() {
         Ok(()) => Inspection::Jobs(file.jobs()?),
@@ -312,22 +307,13 @@ enum FileState {
 }
 
 /// Jobs that have or had a log, by ID.
-async fn jobs_after(files: &PortableFiles, after: &JobId) -> Result<Vec<JobId>, StoreError> {
+async fn jobs_after(files: &PortableFiles, after: &JobId) -> Result<Vec<JobId>> {
     let sql = "SELECT job_id FROM plan_job_index WHERE job_id > $1 AND next_sequence > 1
         ORDER BY job_id LIMIT 256";
-    files
-        .store
-        .read_with(after.clone(), move |db, after| {
-            async move {
-                let rows = db.query(sql, params![after]).await?;
-                rows.into_iter().map(|mut row| row.get()).collect()
-            }
-            .boxed()
-        })
-        .await
+    files.store.all(sql, params![after]).await
 }
 
-async fn indexes(files: &PortableFiles, jobs: Vec<JobId>) -> Result<BTreeMap<JobId, PlanJob>, StoreError> {
+async fn indexes(files: &PortableFiles, jobs: Vec<JobId>) -> Result<BTreeMap<JobId, PlanJob>> {
     files
         .store
         .read_with(jobs, |db, jobs| {
@@ -348,7 +334,7 @@ async fn indexes(files: &PortableFiles, jobs: Vec<JobId>) -> Result<BTreeMap<Job
 type KnownState = (JobId, Option<(Option<PlanId>, Mark)>);
 
 /// The part of each of these jobs that the files lack, on one snapshot.
-async fn parts(files: &PortableFiles, known_jobs: Vec<KnownState>) -> Result<Vec<FileState>, StoreError> {
+async fn parts(files: &PortableFiles, known_jobs: Vec<KnownState>) -> Result<Vec<FileState>> {
     files
         .store
         .read_with(known_jobs, |db, known_jobs| {
@@ -364,11 +350,7 @@ async fn parts(files: &PortableFiles, known_jobs: Vec<KnownState>) -> Result<Vec
         .await
 }
 
-async fn part(
-    db: &mut dyn Db,
-    job: &JobId,
-    known: Option<&(Option<PlanId>, Mark)>,
-) -> Result<FileState, StoreError> {
+async fn part(db: &mut dyn Db, job: &JobId, known: Option<&(Option<PlanId>, Mark)>) -> Result<FileState> {
     let Some(index) = action::index_of(db, job).await? else {
         return Ok(if known.is_some() { FileState::Gone } else { FileState::Same });
     };

@@ -6,7 +6,7 @@
 //! | 1 | `plan_action_logs`, times as ISO 8601 text in any zone; index with `job_type` and `status` |
 //! | 2 | times as RFC 3339 in UTC; log with `redactions`; index with row counts and each job's source database |
 
-use crate::error::StoreError;
+use crate::error::{Result, StoreError};
 use papertape_core::time::Timestamp;
 use rusqlite::types::ValueRef;
 use rusqlite::{Connection, OptionalExtension as _, Transaction};
@@ -61,7 +61,7 @@ const JOBS: &str = "INSERT INTO new_index (job_id, plan_id, job_type, status, ne
         FROM plan_action_logs GROUP BY job_id) l ON l.job_id = j.job_id";
 
 /// The format of a file; `None` if it has none of our tables.
-pub(super) fn form_of(connection: &Connection) -> Result<Option<i64>, StoreError> {
+pub(super) fn form_of(connection: &Connection) -> Result<Option<i64>> {
     if connection.table_exists(None, "schema_version")? {
         let sql = "SELECT max(version) FROM schema_version";
         let version: Option<i64> = connection.query_row(sql, [], |row| row.get(0)).optional()?.flatten();
@@ -76,7 +76,7 @@ pub(super) fn form_of(connection: &Connection) -> Result<Option<i64>, StoreError
 }
 
 /// Rejects a file written by a newer program.
-pub(super) fn check(path: &Path, form: Option<i64>) -> Result<(), StoreError> {
+pub(super) fn check(path: &Path, form: Option<i64>) -> Result<()> {
     match form {
         Some(found) if found > FORM => Err(StoreError::file(
             path,
@@ -88,7 +88,7 @@ pub(super) fn check(path: &Path, form: Option<i64>) -> Result<(), StoreError> {
 
 /// Migrates a file to the current format in the caller's transaction: if it contains invalid data, the file stays
 /// unchanged.
-pub(super) fn upgrade(transaction: &Transaction<'_>) -> Result<(), StoreError> {
+pub(super) fn upgrade(transaction: &Transaction<'_>) -> Result<()> {
     transaction.execute_batch(LOG)?;
     times(transaction)?;
     if !has_column(transaction, "plan_action_logs", "redactions")? {
@@ -107,7 +107,7 @@ pub(super) fn upgrade(transaction: &Transaction<'_>) -> Result<(), StoreError> {
 }
 
 /// A view of the jobs in an older file, with what its index says about them.
-fn old_jobs(transaction: &Transaction<'_>) -> Result<String, StoreError> {
+fn old_jobs(transaction: &Transaction<'_>) -> Result<String> {
     let mut known =
         "SELECT DISTINCT job_id, NULL AS plan_id, NULL AS job_type, NULL AS status FROM plan_action_logs"
             .to_owned();
@@ -131,7 +131,7 @@ fn old_jobs(transaction: &Transaction<'_>) -> Result<String, StoreError> {
 }
 
 /// Converts every time in the log to the current format.
-fn times(transaction: &Transaction<'_>) -> Result<(), StoreError> {
+fn times(transaction: &Transaction<'_>) -> Result<()> {
     let mut read = transaction.prepare("SELECT id, created_at, updated_at FROM plan_action_logs")?;
     let mut write =
         transaction.prepare("UPDATE plan_action_logs SET created_at = ?1, updated_at = ?2 WHERE id = ?3")?;
@@ -165,7 +165,7 @@ fn time(value: ValueRef<'_>) -> Result<Timestamp, String> {
     Ok(zoned.timestamp())
 }
 
-fn has_column(connection: &Connection, table: &str, column: &str) -> Result<bool, StoreError> {
+fn has_column(connection: &Connection, table: &str, column: &str) -> Result<bool> {
     Ok(connection.column_exists(None, table, column)?)
 }
 

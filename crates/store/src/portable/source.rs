@@ -1,7 +1,7 @@
 //! How a file is read: in place or, if nothing may be written next to it, from a temporary copy.
 
 use super::file::PortableFile;
-use crate::error::StoreError;
+use crate::error::{Result, StoreError};
 use crate::sqlite::{TemporaryCopy, beside, copy};
 use rusqlite::{Connection, OpenFlags};
 use std::io::Read as _;
@@ -31,7 +31,7 @@ impl Source {
 
     /// A copy of the file, so that opening it leaves no trace: SQLite creates files next to a WAL database that
     /// it reads, and a trial migration writes to the file before it is rolled back.
-    pub(super) fn copy(path: &Path) -> Result<Self, StoreError> {
+    pub(super) fn copy(path: &Path) -> Result<Self> {
         let copy = match is_at_rest(path)? {
             true => TemporaryCopy::by(path, |to| back_up(path, to))?,
             false => TemporaryCopy::of(path)?,
@@ -44,7 +44,7 @@ impl Source {
         &self.path
     }
 
-    pub(super) fn open(&self) -> Result<PortableFile, StoreError> {
+    pub(super) fn open(&self) -> Result<PortableFile> {
         match &self.copy {
             Some(copy) => PortableFile::open_copy(copy.file(), &self.path),
             None => PortableFile::open(&self.path),
@@ -53,7 +53,7 @@ impl Source {
 }
 
 /// Whether the file can be read without a WAL or journal. SQLite then locks it while it is copied.
-fn is_at_rest(path: &Path) -> Result<bool, StoreError> {
+fn is_at_rest(path: &Path) -> Result<bool> {
     let failed = |error: std::io::Error| StoreError::file(path, &error);
     let mut header = Vec::new();
     let file = std::fs::File::open(path).map_err(failed)?;
@@ -62,7 +62,7 @@ fn is_at_rest(path: &Path) -> Result<bool, StoreError> {
     Ok(!has_log && !beside(path, "-journal").exists())
 }
 
-fn back_up(path: &Path, to: &Path) -> Result<(), StoreError> {
+fn back_up(path: &Path, to: &Path) -> Result<()> {
     let failed = |error: rusqlite::Error| StoreError::file(path, &error);
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let from = Connection::open_with_flags(path, flags).map_err(failed)?;

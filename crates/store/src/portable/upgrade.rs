@@ -6,7 +6,7 @@ use super::import::Imported;
 use super::schema_versions;
 use super::source::Source;
 use super::{files_in, path_of};
-use crate::error::StoreError;
+use crate::error::{Result, StoreError};
 use crate::sqlite::back_up;
 use crate::store::Store;
 use papertape_core::action::PlanJob;
@@ -76,7 +76,7 @@ impl PortableFiles {
     ///
     /// # Errors
     /// Returns an error if the folder cannot be read or the database fails.
-    pub async fn migrate(&self, dry_run: bool) -> Result<Vec<FileReport>, StoreError> {
+    pub async fn migrate(&self, dry_run: bool) -> Result<Vec<FileReport>> {
         let known = Some((&self.store, self.store.identity().await?));
         let into = (!dry_run).then_some(self);
         Migration { known, into }.upgrade_all(&self.dir).await
@@ -86,7 +86,7 @@ impl PortableFiles {
     ///
     /// # Errors
     /// Returns an error if the folder cannot be read.
-    pub async fn preview(dir: &Path) -> Result<Vec<FileReport>, StoreError> {
+    pub async fn preview(dir: &Path) -> Result<Vec<FileReport>> {
         Migration { known: None, into: None }.upgrade_all(dir).await
     }
 }
@@ -100,7 +100,7 @@ struct Migration<'a> {
 }
 
 impl Migration<'_> {
-    async fn upgrade_all(&self, dir: &Path) -> Result<Vec<FileReport>, StoreError> {
+    async fn upgrade_all(&self, dir: &Path) -> Result<Vec<FileReport>> {
         let files = files_in(dir).map_err(|error| StoreError::file(dir, &error))?;
         let mut reports = Vec::new();
         for (plan, path) in files {
@@ -121,7 +121,7 @@ impl Migration<'_> {
         Ok(reports)
     }
 
-    async fn upgrade(&self, plan: Option<PlanId>, report: &mut FileReport) -> Result<(), StoreError> {
+    async fn upgrade(&self, plan: Option<PlanId>, report: &mut FileReport) -> Result<()> {
         let (path, dry_run) = (report.path.clone(), self.into.is_none());
         let source =
             blocking(move || if dry_run { Source::copy(&path) } else { Ok(Source::in_place(&path)) });
@@ -171,7 +171,7 @@ impl Migration<'_> {
         source: &Arc<Source>,
         jobs: Vec<PlanJob>,
         left_out: &mut Vec<String>,
-    ) -> Result<Vec<PlanJob>, StoreError> {
+    ) -> Result<Vec<PlanJob>> {
         let source = Arc::clone(source);
         let look = move || {
             let file = source.open()?;
@@ -196,7 +196,7 @@ impl Migration<'_> {
         jobs: Vec<PlanJob>,
         report: &mut FileReport,
         left_out: &mut Vec<String>,
-    ) -> Result<(), StoreError> {
+    ) -> Result<()> {
         let mut made = None;
         if self.into.is_some() && report.backup.is_none() {
             let path = report.path.clone();
@@ -223,7 +223,7 @@ impl Migration<'_> {
         Ok(())
     }
 
-    async fn import_one(&self, index: PlanJob, report: &mut FileReport) -> Result<(), StoreError> {
+    async fn import_one(&self, index: PlanJob, report: &mut FileReport) -> Result<()> {
         let job = index.job.clone();
         let Some(into) = self.into else {
             report.jobs_imported += 1;
@@ -242,7 +242,7 @@ impl Migration<'_> {
         Ok(())
     }
 
-    async fn is_known(&self, job: &JobId) -> Result<bool, StoreError> {
+    async fn is_known(&self, job: &JobId) -> Result<bool> {
         let Some((store, _)) = &self.known else { return Ok(false) };
         let found = store.plan_job(job).await;
         Ok(found.map_err(|error| StoreError::Database(error.to_string()))?.is_some())
@@ -274,7 +274,7 @@ struct UpgradedFile {
     without_index: Vec<(JobId, u64)>,
 }
 
-fn upgrade_file(source: &Source, dry_run: bool) -> Result<UpgradedFile, StoreError> {
+fn upgrade_file(source: &Source, dry_run: bool) -> Result<UpgradedFile> {
     let mut file = source.open()?;
     let path = source.path();
     let form = file.form()?;
@@ -308,15 +308,15 @@ fn upgrade_file(source: &Source, dry_run: bool) -> Result<UpgradedFile, StoreErr
     Ok(upgraded)
 }
 
-fn copy(path: &Path) -> Result<PathBuf, StoreError> {
+fn copy(path: &Path) -> Result<PathBuf> {
     let file = PortableFile::open(path)?;
     back_up(file.connection(), path, schema_versions::FORM)
 }
 
 /// Runs file work off the async worker threads.
 pub(super) async fn blocking<T: Send + 'static>(
-    work: impl FnOnce() -> Result<T, StoreError> + Send + 'static,
-) -> Result<T, StoreError> {
+    work: impl FnOnce() -> Result<T> + Send + 'static,
+) -> Result<T> {
     let ended = tokio::task::spawn_blocking(work).await;
     ended.unwrap_or_else(|error| Err(StoreError::Database(format!("a file upgrade failed: {error}"))))
 }

@@ -3,7 +3,7 @@
 //! The certificate and the host name are always verified: `require` is as strict here as `verify-full`, because
 //! encryption without verification does not stop an attacker who impersonates the server.
 
-use crate::error::StoreError;
+use crate::error::{Result, StoreError};
 use rustls::pki_types::pem::PemObject as _;
 use rustls::pki_types::{CertificateDer, ServerName};
 use rustls::{ClientConfig, RootCertStore};
@@ -27,7 +27,7 @@ pub(super) struct ConnectOptions {
 impl ConnectOptions {
     /// Parses a URL or `key=value` string, including the parameters `sslmode` (default `disable`; `prefer`,
     /// `require`, `verify-ca`, `verify-full`) and `sslrootcert` (a PEM file; default: the system's roots).
-    pub(super) fn of(url: &str) -> Result<Self, StoreError> {
+    pub(super) fn of(url: &str) -> Result<Self> {
         let mode = without(url, "sslmode").1;
         let roots_file = without(url, "sslrootcert").1;
         let mode = match mode.as_deref() {
@@ -52,7 +52,7 @@ impl ConnectOptions {
 }
 
 /// Parses the part of a URL that the library understands.
-pub(super) fn config_of(url: &str) -> Result<tokio_postgres::Config, StoreError> {
+pub(super) fn config_of(url: &str) -> Result<tokio_postgres::Config> {
     let rest = without(&without(url, "sslmode").0, "sslrootcert").0;
     // The URL may contain a password, so the error does not quote it.
     rest.parse().map_err(|_| StoreError::BadInput("the PostgreSQL URL cannot be read".to_owned()))
@@ -96,7 +96,7 @@ impl std::fmt::Debug for Tls {
 
 impl Tls {
     /// Trusts the roots in this file, or the system's.
-    fn trusting(file: Option<&Path>) -> Result<Self, StoreError> {
+    fn trusting(file: Option<&Path>) -> Result<Self> {
         let found = match file {
             Some(file) => CertificateDer::pem_file_iter(file)
                 .and_then(Iterator::collect::<Result<Vec<_>, _>>)

@@ -2,10 +2,10 @@
 
 use super::by_key;
 use crate::db::{Db, Statement};
-use crate::error::StoreError;
+use crate::error::{Result, StoreError};
 use crate::rows::agent_state;
 use crate::store::Store;
-use crate::value::{Row, Value, params};
+use crate::value::{Value, from_row, params};
 use futures::FutureExt as _;
 use papertape_core::id::{AgentName, ContentHash, JobId};
 use papertape_core::record::{AgentState, DayStatus, JobKind, SessionId, SkippedDay};
@@ -65,23 +65,23 @@ impl Store {
         agent: &AgentName,
         agent_hash: ContentHash,
         first: Date,
-    ) -> Result<Vec<AccountDays>, StoreError> {
+    ) -> Result<Vec<AccountDays>> {
+        let simulate = JobKind::Simulate;
+        let sql = format!(
+            "SELECT d.job_id FROM job_details d JOIN jobs j ON j.job_id = d.job_id
+            WHERE d.agent_hash = $1 AND d.date = $2 AND d.model = $3 AND j.kind = '{simulate}' AND {COUNTS}
+                AND NOT EXISTS (SELECT 1 FROM job_details e
+                    WHERE e.job_id = d.job_id AND e.model = d.model AND e.date < $2)
+                AND EXISTS (SELECT 1 FROM job_details c
+                    WHERE c.job_id = d.job_id AND c.model = d.model AND c.status = 'completed')
+            ORDER BY j.created_at DESC, j.job_id DESC"
+        );
         self.read_with(agent.clone(), move |db, agent| {
+            let sql = sql.clone();
             async move {
-                let simulate = JobKind::Simulate;
-                let sql = format!(
-                    "SELECT d.job_id FROM job_details d JOIN jobs j ON j.job_id = d.job_id
-                     WHERE d.agent_hash = $1 AND d.date = $2 AND d.model = $3 AND j.kind = '{simulate}' AND {COUNTS}
-                         AND NOT EXISTS (SELECT 1 FROM job_details e
-                             WHERE e.job_id = d.job_id AND e.model = d.model AND e.date < $2)
-                         AND EXISTS (SELECT 1 FROM job_details c
-                             WHERE c.job_id = d.job_id AND c.model = d.model AND c.status = 'completed')
-                     ORDER BY j.created_at DESC, j.job_id DESC"
-                );
-                let rows = db.query(&sql, params![agent_hash, first, agent]).await?;
                 let mut found = Vec::new();
-                for mut row in rows {
-                    found.extend(account_days(db, row.get()?, agent, None).await?);
+                for job in db.all(&sql, params![agent_hash, first, agent]).await? {
+                    found.extend(account_days(db, job, agent, None).await?);
                 }
                 Ok(found)
             }
@@ -95,11 +95,7 @@ impl Store {
     ///
     /// # Errors
     /// Returns an error if the database fails.
-    pub async fn continuations_of(
-        &self,
-        job: &JobId,
-        agent: &AgentName,
-    ) -> Result<Vec<AccountDays>, StoreError> {
+    pub async fn continuations_of(&self, job: &JobId, agent: &AgentName) -> Result<Vec<AccountDays>> {
         self.read_with((job.clone(), agent.clone()), |db, (job, agent)| {
             async move {
                 let sql =
@@ -108,10 +104,9 @@ impl Store {
                         AND NOT EXISTS (SELECT 1 FROM job_supersessions x
                             WHERE x.superseded_job = k.job_id AND x.agent = k.agent)
                     ORDER BY j.created_at DESC, j.job_id DESC";
-                let rows = db.query(sql, params![job, agent, &JobKind::Simulate]).await?;
                 let mut found = Vec::new();
-                for mut row in rows {
-                    found.extend(account_days(db, row.get()?, agent, Some(row.get()?)).await?);
+                for (job, date) in db.all(sql, params![job, agent, &JobKind::Simulate]).await? {
+                    found.extend(account_days(db, job, agent, Some(date)).await?);
                 }
                 Ok(found)
             }
@@ -130,24 +125,16 @@ impl Store {
         agent: &AgentName,
         agent_hash: ContentHash,
         (from, to): (Date, Date),
-    ) -> Result<Vec<(JobId, Date, Date)>, StoreError> {
-        self.read_with(agent.clone(), move |db, agent| {
-            async move {
-                let simulate = JobKind::Simulate;
-                let sql = format!(
-                    "SELECT d.job_id, min(d.date), max(d.date) FROM job_details d
-                    JOIN jobs j ON j.job_id = d.job_id
-                     WHERE d.agent_hash = $1 AND d.date >= $2 AND d.date <= $3 AND d.model = $4
-                         AND d.status = 'completed' AND j.kind = '{simulate}' AND {COUNTS}
-                     GROUP BY d.job_id, j.created_at ORDER BY j.created_at, d.job_id"
-                );
-                let rows = db.query(&sql, params![agent_hash, from, to, agent]).await?;
-                let read = |mut row: Row| Ok((row.get()?, row.get()?, row.get()?));
-                rows.into_iter().map(read).collect()
-            }
-            .boxed()
-        })
-        .await
+    ) -> Result<Vec<(JobId, Date, Date)>> {
+        let simulate = JobKind::Simulate;
+        let sql = format!(
+            "SELECT d.job_id, min(d.date), max(d.date) FROM job_details d
+            JOIN jobs j ON j.job_id = d.job_id
+            WHERE d.agent_hash = $1 AND d.date >= $2 AND d.date <= $3 AND d.model = $4
+                AND d.status = 'completed' AND j.kind = '{simulate}' AND {COUNTS}
+            GROUP BY d.job_id, j.created_at ORDER BY j.created_at, d.job_id"
+        );
+        self.all(sql, params![agent_hash, from, to, agent]).await
     }
 
     /// The newest stopped simulation that has not been superseded for the agent and in which all of the agent's
@@ -156,7 +143,7 @@ impl Store {
     ///
     /// # Errors
     /// Returns an error if the database fails.
-    pub async fn newest_completed_job(&self, agent: &AgentName) -> Result<Option<NewestJob>, StoreError> {
+    pub async fn newest_completed_job(&self, agent: &AgentName) -> Result<Option<NewestJob>> {
         self.read_with(agent.clone(), |db, agent| newest(db, agent).boxed()).await
     }
 
@@ -164,16 +151,13 @@ impl Store {
     ///
     /// # Errors
     /// Returns an error if the database fails.
-    pub async fn metadata_of(
-        &self,
-        sessions: &[SessionId],
-    ) -> Result<BTreeMap<SessionId, String>, StoreError> {
+    pub async fn metadata_of(&self, sessions: &[SessionId]) -> Result<BTreeMap<SessionId, String>> {
         let sessions: Arc<[SessionId]> = sessions.into();
         self.read_with(sessions, |db, sessions| {
             async move {
                 let sql =
                     "SELECT id, metadata FROM trading_sessions WHERE metadata IS NOT NULL AND id IN (?)";
-                let found = by_key(db, sql, sessions, |row| row.get()).await?;
+                let found: BTreeMap<SessionId, Vec<String>> = by_key(db, sql, sessions).await?;
                 Ok(found.into_iter().filter_map(|(id, mut rows)| Some((id, rows.pop()?))).collect())
             }
             .boxed()
@@ -185,7 +169,7 @@ impl Store {
     ///
     /// # Errors
     /// Returns an error if the database fails.
-    pub async fn superseded(&self, job: &JobId) -> Result<BTreeMap<AgentName, JobId>, StoreError> {
+    pub async fn superseded(&self, job: &JobId) -> Result<BTreeMap<AgentName, JobId>> {
         self.read_with([job.clone()], |db, jobs| {
             async move { Ok(superseded(db, jobs).await?.remove(&jobs[0]).unwrap_or_default()) }.boxed()
         })
@@ -197,10 +181,10 @@ impl Store {
 pub(super) async fn superseded(
     db: &mut dyn Db,
     jobs: &[JobId],
-) -> Result<BTreeMap<JobId, BTreeMap<AgentName, JobId>>, StoreError> {
+) -> Result<BTreeMap<JobId, BTreeMap<AgentName, JobId>>> {
     let sql = "SELECT s.superseded_job, s.agent, s.job_id FROM job_supersessions s
         JOIN jobs j ON j.job_id = s.job_id WHERE s.superseded_job IN (?) ORDER BY j.created_at, j.job_id";
-    let found = by_key(db, sql, jobs, |row| Ok((row.get()?, row.get()?))).await?;
+    let found: BTreeMap<JobId, Vec<(AgentName, JobId)>> = by_key(db, sql, jobs).await?;
     Ok(found.into_iter().map(|(job, rows)| (job, rows.into_iter().collect())).collect())
 }
 
@@ -210,7 +194,7 @@ async fn account_days(
     job: JobId,
     agent: &AgentName,
     continued: Option<Date>,
-) -> Result<Option<AccountDays>, StoreError> {
+) -> Result<Option<AccountDays>> {
     let sql = "SELECT d.agent_hash, d.date, d.status, coalesce(d.skipped_job, s.job_id),
             coalesce(d.skipped_session, s.id),
             CASE WHEN EXISTS (SELECT 1 FROM orders o
@@ -218,21 +202,12 @@ async fn account_days(
         FROM job_details d LEFT JOIN trading_sessions s
             ON s.job_id = d.job_id AND s.date = d.date AND s.model = d.model
         WHERE d.job_id = $1 AND d.model = $2 ORDER BY d.date";
-    let mut hash = None;
-    let mut days = Vec::new();
-    for mut row in db.query(sql, params![&job, agent]).await? {
-        hash = Some(row.get()?);
-        days.push(read_day(&mut row)?);
-    }
-    Ok(hash.map(|agent_hash| AccountDays { job, agent_hash, continued, days }))
+    let days = db.all::<(ContentHash, AccountDay)>(sql, params![&job, agent]).await?;
+    let (hashes, days): (Vec<_>, Vec<_>) = days.into_iter().unzip();
+    Ok(hashes.last().map(|agent_hash| AccountDays { job, agent_hash: *agent_hash, continued, days }))
 }
 
-fn read_day(row: &mut Row) -> Result<AccountDay, StoreError> {
-    let (date, status) = (row.get()?, row.get()?);
-    let (job, session): (Option<JobId>, Option<SessionId>) = (row.get()?, row.get()?);
-    let done = job.zip(session).map(|(job, session)| SkippedDay { job, session });
-    Ok(AccountDay { date, status, done, has_expired_orders: row.get()? })
-}
+from_row! { impl row => AccountDay { date, status, done, has_expired_orders } }
 
 /// Adds the condition that the job (`j`) of a row of `job_details` (`d`) has stopped and that all of the row's
 /// agent's days are done, at least one of them in that job itself.
@@ -248,7 +223,7 @@ pub(super) fn all_done(statement: &mut Statement) {
     statement.add(&format!(" AND {COUNTS}"), []);
 }
 
-async fn newest(db: &mut dyn Db, agent: &AgentName) -> Result<Option<NewestJob>, StoreError> {
+async fn newest(db: &mut dyn Db, agent: &AgentName) -> Result<Option<NewestJob>> {
     let mut statement = Statement::default();
     statement.add(
         "SELECT d.job_id, max(d.date) FROM job_details d JOIN jobs j ON j.job_id = d.job_id
@@ -257,10 +232,8 @@ async fn newest(db: &mut dyn Db, agent: &AgentName) -> Result<Option<NewestJob>,
     );
     all_done(&mut statement);
     statement.add(" GROUP BY d.job_id, j.created_at ORDER BY j.created_at DESC, d.job_id DESC LIMIT 1", []);
-    let Some(mut row) = statement.query(db).await?.into_iter().next() else {
-        return Ok(None);
-    };
-    let (job, date): (JobId, Date) = (row.get()?, row.get()?);
+    let newest = statement.first::<(JobId, Date)>(db).await?;
+    let Some((job, date)) = newest else { return Ok(None) };
     let state = agent_state(db, &job, agent, Some(date)).await?.filter(|state| state.after == Some(date));
     let state = state.ok_or_else(|| {
         StoreError::inconsistent(format!("the job {job} has left no state of {agent} after {date}"))

@@ -1,16 +1,16 @@
 //! The input of the metrics: a job's closed model-days with as few columns as possible, because there may be tens
 //! of thousands of them.
 
-use super::results::{ResultFilter, read_holding};
+use super::results::ResultFilter;
 use crate::db::{Db, Statement};
-use crate::error::StoreError;
-use crate::rows::derived::{ORDER, POSITION, read_order, read_position};
+use crate::error::Result;
+use crate::rows::derived::{ORDER, POSITION};
 use crate::store::Store;
-use crate::value::{Row, from_row, params};
+use crate::value::{FromRow, from_row, params};
 use futures::FutureExt as _;
 use papertape_core::id::{AgentName, JobId};
 use papertape_core::money::{Money, Quantity};
-use papertape_core::record::{DayStatus, OrderRow, PositionRow, SessionId};
+use papertape_core::record::{DayStatus, HoldingRow, OrderRow, PositionRow, SessionId};
 use papertape_core::time::{Date, Timestamp};
 use serde::Deserialize;
 use std::collections::HashMap;
@@ -72,7 +72,7 @@ impl Store {
     ///
     /// # Errors
     /// Returns an error if the database fails.
-    pub async fn closed_days(&self, filter: &ResultFilter) -> Result<Vec<ClosedDay>, StoreError> {
+    pub async fn closed_days(&self, filter: &ResultFilter) -> Result<Vec<ClosedDay>> {
         self.read_with(filter.clone(), |db, filter| closed_days(db, filter).boxed()).await
     }
 
@@ -80,69 +80,55 @@ impl Store {
     ///
     /// # Errors
     /// Returns an error if the database fails.
-    pub async fn stopped(&self, job: &JobId) -> Result<Option<StoppedJob>, StoreError> {
-        self.read_with(job.clone(), |db, job| {
-            async move {
-                let sql = "SELECT lease_epoch, created_at FROM jobs
-                    WHERE job_id = $1 AND status NOT IN ('queued', 'running')";
-                let row = db.row(sql, params![job]).await?;
-                row.map(|mut row| {
-                    Ok(StoppedJob { job: job.clone(), epoch: row.get()?, created_at: row.get()? })
-                })
-                .transpose()
-            }
-            .boxed()
-        })
-        .await
+    pub async fn stopped(&self, job: &JobId) -> Result<Option<StoppedJob>> {
+        let sql = "SELECT lease_epoch, created_at FROM jobs
+            WHERE job_id = $1 AND status NOT IN ('queued', 'running')";
+        let stopped = self.first(sql, params![job]).await?;
+        Ok(stopped.map(|(epoch, created_at)| StoppedJob { job: job.clone(), epoch, created_at }))
     }
 }
 
-async fn closed_days(db: &mut dyn Db, filter: &ResultFilter) -> Result<Vec<ClosedDay>, StoreError> {
+async fn closed_days(db: &mut dyn Db, filter: &ResultFilter) -> Result<Vec<ClosedDay>> {
     let mut statement = Statement::new(
         "SELECT s.id, s.job_id, s.date, s.model, s.status, s.error, s.starting_position, s.cash, s.portfolio_value,
              s.metadata, s.session_summary",
     );
     from_closed_sessions(&mut statement, filter);
     statement.add(" ORDER BY s.model, s.date, s.job_id", []);
-    let mut days = statement.query(db).await?.into_iter().map(day).collect::<Result<Vec<_>, StoreError>>()?;
+    let mut days = statement.all::<ClosedDay>(db).await?;
     let places: HashMap<SessionId, usize> = days.iter().enumerate().map(|(at, day)| (day.id, at)).collect();
-
-    for mut row in
-        belonging(db, filter, "SELECT session_id, symbol, quantity, price FROM holdings WHERE", "symbol")
-            .await?
-    {
-        if let Some(at) = places.get(&row.get()?) {
-            let held = read_holding(&mut row)?;
-            let marked = (held.price * Quantity(held.quantity.0)).abs();
-            days[*at].gross_exposure += marked;
+    let sql = "SELECT session_id, symbol, quantity, price FROM holdings WHERE";
+    for (session, held) in belonging::<HoldingRow>(db, filter, sql, "symbol").await? {
+        if let Some(at) = places.get(&session) {
+            days[*at].gross_exposure += (held.price * Quantity(held.quantity.0)).abs();
         }
     }
     let sql = format!("SELECT session_id, {POSITION} FROM positions WHERE {IS_FILL} AND");
-    for mut row in belonging(db, filter, &sql, "action_id").await? {
-        if let Some(at) = places.get(&row.get()?) {
-            days[*at].fills.push(read_position(&mut row)?);
+    for (session, fill) in belonging(db, filter, &sql, "action_id").await? {
+        if let Some(at) = places.get(&session) {
+            days[*at].fills.push(fill);
         }
     }
     let sql = format!("SELECT session_id, {ORDER} FROM orders WHERE status = 'filled' AND");
-    for mut row in belonging(db, filter, &sql, "n").await? {
-        if let Some(at) = places.get(&row.get()?) {
-            days[*at].filled.push(read_order(&mut row)?);
+    for (session, order) in belonging(db, filter, &sql, "n").await? {
+        if let Some(at) = places.get(&session) {
+            days[*at].filled.push(order);
         }
     }
     Ok(days)
 }
 
 /// Rows of another table that belong to the filter's sessions, ordered within each session.
-async fn belonging(
+async fn belonging<T: FromRow>(
     db: &mut dyn Db,
     filter: &ResultFilter,
     select: &str,
     order: &str,
-) -> Result<Vec<Row>, StoreError> {
+) -> Result<Vec<(SessionId, T)>> {
     let mut statement = Statement::new(format!("{select} session_id IN (SELECT s.id"));
     from_closed_sessions(&mut statement, filter);
     statement.add(&format!(") ORDER BY session_id, {order}"), []);
-    statement.query(db).await
+    statement.all(db).await
 }
 
 /// Adds the condition for the filter's closed sessions.
@@ -158,14 +144,7 @@ fn from_closed_sessions(statement: &mut Statement, filter: &ResultFilter) {
     statement.add_some(" AND s.date <= ?", filter.to);
 }
 
-fn day(mut row: Row) -> Result<ClosedDay, StoreError> {
-    let (id, job, date, agent, status) = (row.get()?, row.get()?, row.get()?, row.get()?, row.get()?);
-    let (error, starting): (Option<String>, String) = (row.get()?, row.get()?);
-    let before: Before = serde_json::from_str(&starting)
-        .map_err(|error| StoreError::inconsistent(format!("a starting position cannot be read: {error}")))?;
-    Ok(from_row!(row => ClosedDay {
-        id: id, job: job, date: date, agent: agent, status: status, error: error,
-        starting_value: before.portfolio_value, cash, portfolio_value, gross_exposure: Money::ZERO, metadata,
-        session_summary, fills: Vec::new(), filled: Vec::new(),
-    }))
-}
+from_row! { impl row => ClosedDay {
+    id, job, date, agent, status, error, starting_value: row.document::<Before>()?.portfolio_value, cash,
+    portfolio_value, gross_exposure: Money::ZERO, metadata, session_summary, fills: Vec::new(), filled: Vec::new(),
+} }

@@ -1,7 +1,7 @@
 //! Database size: rows and bytes.
 
 use super::figures::schema_bytes;
-use crate::error::StoreError;
+use crate::error::Result;
 use crate::store::{Engine, Store};
 use futures::FutureExt as _;
 use std::collections::BTreeMap;
@@ -49,7 +49,7 @@ impl Store {
     ///
     /// # Errors
     /// Returns an error if the database fails.
-    pub async fn counts(&self) -> Result<Counts, StoreError> {
+    pub async fn counts(&self) -> Result<Counts> {
         let mut counts = self
             .read_with(
                 match self.engine() {
@@ -61,16 +61,12 @@ impl Store {
                         let mut rows = BTreeMap::new();
                         for table in TABLES {
                             let sql = format!("SELECT count(*) FROM {table}");
-                            rows.insert(table, db.row(&sql, &[]).await?.map_or(Ok(0), |mut row| row.get())?);
+                            rows.insert(table, db.first(&sql, &[]).await?.unwrap_or_default());
                         }
                         let sql = "SELECT coalesce(sum(octet_length(body)), 0) FROM texts";
-                        let text_bytes = db.row(sql, &[]).await?.map_or(Ok(0), |mut row| row.get())?;
-                        let mut jobs = BTreeMap::new();
-                        for mut row in
-                            db.query("SELECT status, count(*) FROM jobs GROUP BY status", &[]).await?
-                        {
-                            jobs.insert(row.get()?, row.get()?);
-                        }
+                        let text_bytes = db.first(sql, &[]).await?.unwrap_or_default();
+                        let jobs = db.all("SELECT status, count(*) FROM jobs GROUP BY status", &[]).await?;
+                        let jobs = jobs.into_iter().collect();
                         let bytes = match schema {
                             Some(schema) => schema_bytes(db, schema).await?,
                             None => 0,

@@ -1,14 +1,13 @@
 //! The data of a job's charts: as few columns as possible, because there may be tens of thousands of model-days.
 
-use super::results::read_starting;
-use crate::error::StoreError;
-use crate::rows::{JOB, read_job};
+use crate::error::Result;
+use crate::rows::JOB;
 use crate::store::Store;
-use crate::value::{Row, params};
+use crate::value::{from_row, params};
 use futures::FutureExt as _;
 use papertape_core::id::{AgentName, JobId};
 use papertape_core::money::Money;
-use papertape_core::record::{DayStatus, JobRow};
+use papertape_core::record::{DayStatus, JobRow, StartingPosition};
 use papertape_core::time::Date;
 
 /// A job's model-days and their closes.
@@ -39,6 +38,8 @@ pub struct Close {
     pub metadata: String,
 }
 
+from_row! { impl row => Close { agent, date, portfolio_value, metadata } }
+
 /// SQL: a job's closed sessions, including those of other jobs that completed its skipped days.
 const CLOSED: &str = "WITH closed (id, model, date) AS (
     SELECT id, model, date FROM trading_sessions WHERE job_id = $1 AND completed_at IS NOT NULL
@@ -51,41 +52,30 @@ impl Store {
     ///
     /// # Errors
     /// Returns an error if the database fails.
-    pub async fn job_curves(&self, job: &JobId) -> Result<Option<JobCurves>, StoreError> {
+    pub async fn job_curves(&self, job: &JobId) -> Result<Option<JobCurves>> {
         self.read_with(job.clone(), |db, id| { async move {
                 let sql = format!("SELECT {JOB}, CASE WHEN cancel_requested = 1 THEN 1 ELSE 0 END FROM jobs WHERE job_id = $1");
-                let Some(mut row) = db.row(&sql, params![id]).await? else { return Ok(None) };
-                let (job, cancel_requested) = (read_job(&mut row)?, row.get()?);
-                let sql =
-                    "SELECT date, model, status, skipped_job FROM job_details
+                let found = db.first::<(JobRow, bool)>(&sql, params![id]).await?;
+                let Some((job, cancel_requested)) = found else { return Ok(None) };
+                let sql = "SELECT date, model, status, skipped_job FROM job_details
                     WHERE job_id = $1 ORDER BY date, model";
-                let day = |mut row: Row| Ok((row.get()?, row.get()?, row.get()?, row.get()?));
-                let days: Result<_, StoreError> =
-                    db.query(sql, params![id]).await?.into_iter().map(day).collect();
+                let days = db.all(sql, params![id]).await?;
                 let sql = format!(
                     "{CLOSED} SELECT s.model, s.starting_position
                      FROM closed c JOIN trading_sessions s ON s.id = c.id
                      JOIN (SELECT model, min(date) AS first FROM closed GROUP BY model) f
                          ON f.model = s.model AND f.first = s.date"
                 );
-                let start = |mut row: Row| Ok((row.get()?, read_starting(row.get()?)?.portfolio_value));
-                let starts: Result<_, StoreError> =
-                    db.query(&sql, params![id]).await?.into_iter().map(start).collect();
+                let mut starts = Vec::new();
+                for mut row in db.query(&sql, params![id]).await? {
+                    starts.push((row.get()?, row.document::<StartingPosition>()?.portfolio_value));
+                }
                 let sql = format!(
                     "{CLOSED} SELECT s.model, s.date, s.portfolio_value, s.metadata
                      FROM closed c JOIN trading_sessions s ON s.id = c.id"
                 );
-                let close = |mut row: Row| {
-                    Ok(Close {
-                        agent: row.get()?,
-                        date: row.get()?,
-                        portfolio_value: row.get()?,
-                        metadata: row.get()?,
-                    })
-                };
-                let closes: Result<_, StoreError> =
-                    db.query(&sql, params![id]).await?.into_iter().map(close).collect();
-                Ok(Some(JobCurves { job, cancel_requested, days: days?, starts: starts?, closes: closes? }))
+                let closes = db.all(&sql, params![id]).await?;
+                Ok(Some(JobCurves { job, cancel_requested, days, starts, closes }))
             }.boxed() })
         .await
     }

@@ -2,9 +2,9 @@
 
 use crate::action;
 use crate::db::Db;
-use crate::error::StoreError;
+use crate::error::Result;
 use crate::store::Store;
-use crate::value::{Row, params};
+use crate::value::{from_row, params};
 use futures::FutureExt as _;
 use papertape_core::action::ActionRow;
 use papertape_core::id::JobId;
@@ -53,12 +53,12 @@ impl Store {
     ///
     /// # Errors
     /// Returns an error if the database fails.
-    pub async fn tail(&self, job: &JobId, after: i64, limit: u32) -> Result<Option<JobTail>, StoreError> {
+    pub async fn tail(&self, job: &JobId, after: i64, limit: u32) -> Result<Option<JobTail>> {
         self.read_with(job.clone(), move |db, job| {
             async move {
                 let sql = "SELECT kind, status, error, next_seq - 1 FROM jobs WHERE job_id = $1";
-                let Some(mut row) = db.row(sql, params![job]).await? else { return Ok(None) };
-                let (kind, status, error, newest) = (row.get()?, row.get()?, row.get()?, row.get()?);
+                let found = db.first(sql, params![job]).await?;
+                let Some((kind, status, error, newest)) = found else { return Ok(None) };
                 let events = if after < newest { events(db, job, after, limit).await? } else { Vec::new() };
                 Ok(Some(JobTail { kind, status, error, newest, events }))
             }
@@ -72,25 +72,23 @@ impl Store {
     ///
     /// # Errors
     /// Returns an error if the database fails.
-    pub async fn events(&self, job: &JobId, after: i64, limit: u32) -> Result<Vec<JobEvent>, StoreError> {
+    pub async fn events(&self, job: &JobId, after: i64, limit: u32) -> Result<Vec<JobEvent>> {
         self.read_with(job.clone(), move |db, job| events(db, job, after, limit).boxed()).await
     }
 }
 
-async fn events(db: &mut dyn Db, job: &JobId, after: i64, limit: u32) -> Result<Vec<JobEvent>, StoreError> {
+async fn events(db: &mut dyn Db, job: &JobId, after: i64, limit: u32) -> Result<Vec<JobEvent>> {
     let sql = "SELECT n, kind, data, created_at FROM job_events
         WHERE job_id = $1 AND n > $2 ORDER BY n LIMIT $3";
-    let rows = db.query(sql, params![job, after, limit.clamp(1, MOST)]).await?;
-    let read = |mut row: Row| {
-        Ok(JobEvent { n: row.get()?, kind: row.get()?, data: row.get()?, at: row.get()?, log: None })
-    };
-    let mut events = rows.into_iter().map(read).collect::<Result<Vec<_>, StoreError>>()?;
+    let mut events = db.all(sql, params![job, after, limit.clamp(1, MOST)]).await?;
     with_log(db, job, &mut events).await?;
     Ok(events)
 }
 
+from_row! { impl row => JobEvent { n, kind, data, at, log: None } }
+
 /// Loads the action log rows that the events refer to.
-async fn with_log(db: &mut dyn Db, job: &JobId, events: &mut [JobEvent]) -> Result<(), StoreError> {
+async fn with_log(db: &mut dyn Db, job: &JobId, events: &mut [JobEvent]) -> Result<()> {
     let sequence =
         |event: &JobEvent| (event.kind == LOG_ENTRY).then(|| event.data["sequence"].as_i64()).flatten();
     let sequences = || events.iter().filter_map(sequence);
@@ -99,11 +97,8 @@ async fn with_log(db: &mut dyn Db, job: &JobId, events: &mut [JobEvent]) -> Resu
         "SELECT {} FROM plan_action_logs WHERE job_id = $1 AND sequence >= $2 AND sequence <= $3",
         action::ROW
     );
-    let mut rows = BTreeMap::new();
-    for row in db.query(&sql, params![job, first, last]).await? {
-        let row = action::read_row(row)?;
-        rows.insert(row.sequence, row);
-    }
+    let rows = db.all::<ActionRow>(&sql, params![job, first, last]).await?;
+    let mut rows: BTreeMap<i64, _> = rows.into_iter().map(|row| (row.sequence, row)).collect();
     for event in events {
         event.log = sequence(event).and_then(|sequence| rows.remove(&sequence));
     }

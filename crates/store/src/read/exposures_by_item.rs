@@ -2,11 +2,11 @@
 
 use super::by_key;
 use crate::db::{Db, Statement};
-use crate::error::StoreError;
-use crate::page::{List, Page, PageRequest, number};
-use crate::rows::derived::{EXPOSURE, read_exposure};
+use crate::error::Result;
+use crate::page::{List, Page, PageRequest};
+use crate::rows::derived::EXPOSURE;
 use crate::store::Store;
-use crate::value::{Row, Value};
+use crate::value::Value;
 use futures::FutureExt as _;
 use papertape_core::id::{AgentName, ContentHash, JobId};
 use papertape_core::record::{DayStatus, ExposureRow, MemoryKind, SessionId};
@@ -16,7 +16,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::sync::Arc;
 
-const SHOWN: List = List { name: "shown", default: 50, max_limit: 200 };
+const SHOWN: List = List::descending("shown", (50, 200), "e.session_id");
 /// Max reads listed per session; the rest is only counted.
 const MAX_READS: usize = 20;
 
@@ -100,11 +100,7 @@ impl Store {
     ///
     /// # Errors
     /// Returns an error if the cursor is invalid or the database fails.
-    pub async fn shown_to(
-        &self,
-        filter: &ShownFilter,
-        page: &PageRequest,
-    ) -> Result<Page<ShownSession>, StoreError> {
+    pub async fn shown_to(&self, filter: &ShownFilter, page: &PageRequest) -> Result<Page<ShownSession>> {
         self.read_with((filter.clone(), page.clone()), |db, (filter, page)| {
             shown_to(db, filter, page).boxed()
         })
@@ -116,11 +112,7 @@ impl Store {
     ///
     /// # Errors
     /// Returns an error if the cursor is invalid or the database fails.
-    pub async fn given_to(
-        &self,
-        filter: &GivenFilter,
-        page: &PageRequest,
-    ) -> Result<Page<ShownSession>, StoreError> {
+    pub async fn given_to(&self, filter: &GivenFilter, page: &PageRequest) -> Result<Page<ShownSession>> {
         self.read_with((filter.clone(), page.clone()), |db, (filter, page)| {
             given_to(db, filter, page).boxed()
         })
@@ -138,12 +130,8 @@ const READ: &str = "s.path,
 /// Excludes steps whose reads reach no agent.
 const TOLD: &str = "s.kind NOT IN ('book', 'sizing')";
 
-async fn shown_to(
-    db: &mut dyn Db,
-    filter: &ShownFilter,
-    page: &PageRequest,
-) -> Result<Page<ShownSession>, StoreError> {
-    let before = SHOWN.key(page)?.map(|[id]| number(&id)).transpose()?;
+async fn shown_to(db: &mut dyn Db, filter: &ShownFilter, page: &PageRequest) -> Result<Page<ShownSession>> {
+    let before = SHOWN.key::<(i64,)>(page)?.map(|(session,)| session);
     let limit = SHOWN.limit(page) + 1;
     // One index scan per series, so that each can stop at the end of the page.
     let mut ids: BTreeSet<SessionId> = BTreeSet::new();
@@ -154,12 +142,10 @@ async fn shown_to(
         conditions(&mut statement, filter);
         statement.add(&format!(" AND EXISTS (SELECT 1 FROM steps s WHERE s.id = e.step_id AND {TOLD})"), []);
         statement.add(" ORDER BY e.session_id DESC LIMIT ?", [limit.into()]);
-        for mut row in statement.query(db).await? {
-            ids.insert(row.get()?);
-        }
+        ids.extend(statement.all::<SessionId>(db).await?);
     }
     let newest: Vec<SessionId> = ids.into_iter().rev().take(limit).collect();
-    let Page { items: ids, next } = SHOWN.page(page, newest, |id| vec![id.0.into()]);
+    let Page { items: ids, next } = SHOWN.page(page, newest, |id| (id.0,));
     let mut reads = reads_of(db, filter, &ids).await?;
     if let Some(shows) = &filter.shows {
         for reads in reads.values_mut() {
@@ -187,7 +173,7 @@ async fn reads_of(
     db: &mut dyn Db,
     filter: &ShownFilter,
     sessions: &[SessionId],
-) -> Result<BTreeMap<SessionId, Vec<ShownRead>>, StoreError> {
+) -> Result<BTreeMap<SessionId, Vec<ShownRead>>> {
     let mut found: BTreeMap<SessionId, Vec<ShownRead>> = BTreeMap::new();
     let columns: Vec<String> = EXPOSURE.split(", ").map(|column| format!("e.{column}")).collect();
     for session in sessions {
@@ -200,9 +186,7 @@ async fn reads_of(
         statement.add(&format!(" AND e.series IN ({marks})"), filter.series.iter().map(Value::from));
         conditions(&mut statement, filter);
         statement.add(" ORDER BY e.id", []);
-        for mut row in statement.query(db).await? {
-            let (path, message_index, tool) = (row.get()?, row.get()?, row.get()?);
-            let shown = read_exposure(&mut row)?;
+        for (path, message_index, tool, shown) in statement.all::<(_, _, _, ExposureRow)>(db).await? {
             let known_at = shown.latest_known_at;
             let read = ShownRead { path, message_index, tool, shown: Some(shown), known_at };
             found.entry(*session).or_default().push(read);
@@ -211,11 +195,7 @@ async fn reads_of(
     Ok(found)
 }
 
-async fn given_to(
-    db: &mut dyn Db,
-    filter: &GivenFilter,
-    page: &PageRequest,
-) -> Result<Page<ShownSession>, StoreError> {
+async fn given_to(db: &mut dyn Db, filter: &GivenFilter, page: &PageRequest) -> Result<Page<ShownSession>> {
     let of = |statement: &mut Statement| {
         let kind = Value::from(filter.kind.as_str());
         statement.add(" AND e.kind = ? AND e.memory_id = ?", [kind, (&filter.memory_id).into()]);
@@ -227,18 +207,12 @@ async fn given_to(
     };
     let mut statement = Statement::new("SELECT DISTINCT e.session_id FROM session_memory e WHERE 1 = 1");
     of(&mut statement);
-    if let Some([id]) = SHOWN.key(page)? {
-        statement.add(" AND e.session_id < ?", [number(&id)?.into()]);
-    }
-    statement.add(" ORDER BY e.session_id DESC LIMIT ?", [Value::from(SHOWN.limit(page) + 1)]);
-    let rows = statement.query(db).await?;
-    let ids = rows.into_iter().map(|mut row| row.get()).collect::<Result<Vec<SessionId>, _>>()?;
-    let Page { items: ids, next } = SHOWN.page(page, ids, |id| vec![id.0.into()]);
+    let Page { items: ids, next } = SHOWN.fetch(db, statement, page, |id: &SessionId| (id.0,)).await?;
 
     let mut reads: BTreeMap<SessionId, Vec<ShownRead>> = BTreeMap::new();
     let sql = "SELECT session_id, path, message_index FROM reasoning_log_rows
         WHERE session_id IN (?) AND role = 'user' ORDER BY message_index";
-    let prompts = by_key(db, sql, &ids, read_prompt).await?;
+    let prompts: BTreeMap<SessionId, Vec<(StepPath, u32)>> = by_key(db, sql, &ids).await?;
     for session in &ids {
         let mut statement = Statement::new(
             "SELECT s.path, e.known_at FROM session_memory e JOIN steps s ON s.id = e.step_id WHERE 1 = 1",
@@ -246,8 +220,7 @@ async fn given_to(
         statement.add(" AND e.session_id = ?", [session.into()]);
         of(&mut statement);
         statement.add(" ORDER BY e.id", []);
-        for mut row in statement.query(db).await? {
-            let (path, known_at): (StepPath, Option<Timestamp>) = (row.get()?, row.get()?);
+        for (path, known_at) in statement.all::<(StepPath, Option<Timestamp>)>(db).await? {
             // A memory is in the first prompt of its scope.
             let mut messages = prompts.get(session).into_iter().flatten();
             let message_index =
@@ -259,18 +232,14 @@ async fn given_to(
     Ok(Page { items: sessions(db, &ids, reads).await?, next })
 }
 
-fn read_prompt(row: &mut Row) -> Result<(StepPath, u32), StoreError> {
-    Ok((row.get()?, row.get()?))
-}
-
 /// The sessions that have reads, in the order of the IDs.
 async fn sessions(
     db: &mut dyn Db,
     ids: &[SessionId],
     mut reads: BTreeMap<SessionId, Vec<ShownRead>>,
-) -> Result<Vec<ShownSession>, StoreError> {
+) -> Result<Vec<ShownSession>> {
     let sql = "SELECT id, job_id, date, model, status FROM trading_sessions WHERE id IN (?)";
-    let mut heads = by_key(db, sql, ids, read_head).await?;
+    let mut heads: BTreeMap<SessionId, Vec<_>> = by_key(db, sql, ids).await?;
     let mut found = Vec::with_capacity(ids.len());
     for id in ids {
         let mut reads = reads.remove(id).unwrap_or_default();
@@ -281,10 +250,6 @@ async fn sessions(
         found.push(ShownSession { session: *id, job, date, agent, status, reads, read_count });
     }
     Ok(found)
-}
-
-fn read_head(row: &mut Row) -> Result<(JobId, Date, AgentName, DayStatus), StoreError> {
-    Ok((row.get()?, row.get()?, row.get()?, row.get()?))
 }
 
 impl fmt::Debug for ShownFilter {

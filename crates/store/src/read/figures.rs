@@ -1,7 +1,7 @@
 //! Database-wide statistics for monitoring: cheap enough to read every few seconds.
 
 use crate::db::{Backend, Db};
-use crate::error::StoreError;
+use crate::error::Result;
 use crate::read::UsageCost;
 use crate::store::{Engine, Store};
 use crate::value::params;
@@ -37,7 +37,7 @@ impl Store {
     ///
     /// # Errors
     /// Returns an error if the database fails.
-    pub async fn figures(&self) -> Result<Figures, StoreError> {
+    pub async fn figures(&self) -> Result<Figures> {
         self.read_with(
             match self.engine() {
                 Engine::Sqlite(_) => None,
@@ -58,30 +58,22 @@ impl Store {
     }
 }
 
-async fn jobs(db: &mut dyn Db) -> Result<BTreeMap<&'static str, u64>, StoreError> {
+async fn jobs(db: &mut dyn Db) -> Result<BTreeMap<&'static str, u64>> {
     let mut jobs: BTreeMap<&'static str, u64> =
         STATUSES.into_iter().map(|status| (status.as_str(), 0)).collect();
-    for mut row in db.query("SELECT status, count(*) FROM jobs GROUP BY status", &[]).await? {
-        let status: JobStatus = row.get()?;
-        jobs.insert(status.as_str(), row.get()?);
-    }
+    let found = db.all::<(JobStatus, u64)>("SELECT status, count(*) FROM jobs GROUP BY status", &[]).await?;
+    jobs.extend(found.into_iter().map(|(status, count)| (status.as_str(), count)));
     Ok(jobs)
 }
 
-async fn used(db: &mut dyn Db) -> Result<UsageCost, StoreError> {
+async fn used(db: &mut dyn Db) -> Result<UsageCost> {
     let sql = "SELECT coalesce(sum(input_tokens + detached_input_tokens), 0),
         coalesce(sum(cached_tokens + detached_cached_tokens), 0),
         coalesce(sum(output_tokens + detached_output_tokens), 0),
         coalesce(sum(estimated_calls + detached_estimated_calls), 0),
         coalesce(sum(unpriced_calls + detached_unpriced_calls), 0) FROM trading_sessions";
-    let (usage, estimated_calls, unpriced_calls) = match db.row(sql, &[]).await? {
-        Some(mut row) => {
-            let usage =
-                Usage { input_tokens: row.get()?, cached_tokens: row.get()?, output_tokens: row.get()? };
-            (usage, row.get()?, row.get()?)
-        }
-        None => (Usage::default(), 0, 0),
-    };
+    let found = db.first::<(Usage, u64, u64)>(sql, &[]).await?;
+    let (usage, estimated_calls, unpriced_calls) = found.unwrap_or_default();
     let sql = match db.backend() {
         Backend::Postgres => {
             "SELECT coalesce(sum(cost_usd), 0), coalesce(sum(detached_cost_usd), 0) FROM trading_sessions"
@@ -99,9 +91,9 @@ async fn used(db: &mut dyn Db) -> Result<UsageCost, StoreError> {
     Ok(UsageCost { usage, cost_usd, estimated_calls, unpriced_calls })
 }
 
-pub(super) async fn schema_bytes(db: &mut dyn Db, schema: &str) -> Result<u64, StoreError> {
+pub(super) async fn schema_bytes(db: &mut dyn Db, schema: &str) -> Result<u64> {
     let sql = "SELECT coalesce(sum(pg_total_relation_size(c.oid)), 0) FROM pg_class c
         JOIN pg_namespace s ON s.oid = c.relnamespace
         WHERE c.relkind = 'r' AND s.nspname = CAST($1 AS TEXT)";
-    db.row(sql, params![schema]).await?.map_or(Ok(0), |mut row| row.get())
+    Ok(db.first(sql, params![schema]).await?.unwrap_or_default())
 }

@@ -1,15 +1,13 @@
 //! Sessions by ID, for consumers that report each one when it ends.
 
 use super::by_key;
-use crate::db::Db;
-use crate::error::StoreError;
+use crate::error::Result;
 use crate::read::UsageCost;
 use crate::store::Store;
-use crate::value::params;
+use crate::value::{from_row, params};
 use futures::FutureExt as _;
 use papertape_core::chat::ChatId;
 use papertape_core::id::{AgentName, ContentHash, JobId};
-use papertape_core::message::Usage;
 use papertape_core::record::{DayStatus, SessionId};
 use papertape_core::time::{Date, Timestamp};
 
@@ -45,36 +43,23 @@ impl Store {
     ///
     /// # Errors
     /// Returns an error if the database fails.
-    pub async fn sessions_after(&self, after: SessionId, limit: u32) -> Result<Vec<SessionId>, StoreError> {
-        self.read(move |db| {
-            async move {
-                let sql = "SELECT id FROM trading_sessions WHERE id > $1 ORDER BY id LIMIT $2";
-                let rows = db.query(sql, params![after, limit]).await?;
-                rows.into_iter().map(|mut row| row.get()).collect()
-            }
-            .boxed()
-        })
-        .await
+    pub async fn sessions_after(&self, after: SessionId, limit: u32) -> Result<Vec<SessionId>> {
+        let sql = "SELECT id FROM trading_sessions WHERE id > $1 ORDER BY id LIMIT $2";
+        self.all(sql, params![after, limit]).await
     }
 
     /// The highest session ID and the IDs of open sessions; `None` if there are no sessions.
     ///
     /// # Errors
     /// Returns an error if the database fails.
-    pub async fn newest_and_open_sessions(&self) -> Result<Option<(SessionId, Vec<SessionId>)>, StoreError> {
+    pub async fn newest_and_open_sessions(&self) -> Result<Option<(SessionId, Vec<SessionId>)>> {
         self.read(move |db| {
             async move {
-                let newest: Option<SessionId> =
-                    match db.row("SELECT max(id) FROM trading_sessions", &[]).await? {
-                        Some(mut row) => row.get()?,
-                        None => None,
-                    };
-                let Some(newest) = newest else { return Ok(None) };
+                let newest =
+                    db.first::<Option<SessionId>>("SELECT max(id) FROM trading_sessions", &[]).await?;
+                let Some(newest) = newest.flatten() else { return Ok(None) };
                 let sql = "SELECT id FROM trading_sessions WHERE completed_at IS NULL ORDER BY id";
-                let rows = db.query(sql, &[]).await?;
-                let open: Result<Vec<SessionId>, StoreError> =
-                    rows.into_iter().map(|mut row| row.get()).collect();
-                Ok(Some((newest, open?)))
+                Ok(Some((newest, db.all(sql, &[]).await?)))
             }
             .boxed()
         })
@@ -85,14 +70,14 @@ impl Store {
     ///
     /// # Errors
     /// Returns an error if the database fails.
-    pub async fn ended_of(&self, sessions: Vec<SessionId>) -> Result<Vec<SessionId>, StoreError> {
+    pub async fn ended_of(&self, sessions: Vec<SessionId>) -> Result<Vec<SessionId>> {
         self.read_with(sessions, |db, sessions| {
             async move {
                 if sessions.is_empty() {
                     return Ok(Vec::new());
                 }
-                let sql = "SELECT id FROM trading_sessions WHERE completed_at IS NOT NULL AND id IN (?)";
-                Ok(by_key(db, sql, sessions, |_| Ok(())).await?.into_keys().collect())
+                let sql = "SELECT id, completed_at FROM trading_sessions WHERE completed_at IS NOT NULL AND id IN (?)";
+                Ok(by_key::<_, Timestamp>(db, sql, sessions).await?.into_keys().collect())
             }
             .boxed()
         })
@@ -103,35 +88,17 @@ impl Store {
     ///
     /// # Errors
     /// Returns an error if the database fails.
-    pub async fn session_brief(&self, session: SessionId) -> Result<Option<SessionBrief>, StoreError> {
-        self.read(move |db| async move { brief(db, session).await }.boxed()).await
+    pub async fn session_brief(&self, session: SessionId) -> Result<Option<SessionBrief>> {
+        let sql = "SELECT id, job_id, date, model, status, error, started_at, completed_at, input_tokens,
+            cached_tokens, output_tokens, cost_usd, estimated_calls, unpriced_calls,
+            (SELECT d.agent_hash FROM job_details d
+                WHERE d.job_id = t.job_id AND d.date = t.date AND d.model = t.model),
+            (SELECT m.session_id FROM chat_messages m WHERE m.job_id = t.job_id ORDER BY m.n LIMIT 1)
+            FROM trading_sessions t WHERE id = $1";
+        self.first(sql, params![session]).await
     }
 }
 
-async fn brief(db: &mut dyn Db, session: SessionId) -> Result<Option<SessionBrief>, StoreError> {
-    let sql = "SELECT id, job_id, date, model, status, error, started_at, completed_at, input_tokens,
-        cached_tokens, output_tokens, cost_usd, estimated_calls, unpriced_calls,
-        (SELECT d.agent_hash FROM job_details d
-            WHERE d.job_id = t.job_id AND d.date = t.date AND d.model = t.model),
-        (SELECT m.session_id FROM chat_messages m WHERE m.job_id = t.job_id ORDER BY m.n LIMIT 1)
-        FROM trading_sessions t WHERE id = $1";
-    let Some(mut row) = db.row(sql, params![session]).await? else { return Ok(None) };
-    Ok(Some(SessionBrief {
-        id: row.get()?,
-        job: row.get()?,
-        date: row.get()?,
-        agent: row.get()?,
-        status: row.get()?,
-        error: row.get()?,
-        started_at: row.get()?,
-        completed_at: row.get()?,
-        used: UsageCost {
-            usage: Usage { input_tokens: row.get()?, cached_tokens: row.get()?, output_tokens: row.get()? },
-            cost_usd: row.get()?,
-            estimated_calls: row.get()?,
-            unpriced_calls: row.get()?,
-        },
-        agent_hash: row.get()?,
-        chat: row.get()?,
-    }))
-}
+from_row! { impl row => SessionBrief {
+    id, job, date, agent, status, error, started_at, completed_at, used, agent_hash, chat,
+} }

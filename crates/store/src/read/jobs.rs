@@ -3,11 +3,11 @@
 use super::accounts::superseded;
 use super::by_key;
 use crate::db::{Db, Statement};
-use crate::error::StoreError;
-use crate::page::{List, Page, PageRequest, number, word};
-use crate::rows::{JOB, read_job};
+use crate::error::Result;
+use crate::page::{List, Page, PageRequest};
+use crate::rows::JOB;
 use crate::store::Store;
-use crate::value::{Row, Value, from_row, params};
+use crate::value::{FromRow, Row, from_row, params};
 use futures::FutureExt as _;
 use papertape_core::id::{AgentName, ContentHash, JobId};
 use papertape_core::message::Usage;
@@ -17,7 +17,7 @@ use rust_decimal::Decimal;
 use serde::Serialize;
 use std::collections::BTreeMap;
 
-const JOBS: List = List { name: "jobs", default: 50, max_limit: 200 };
+const JOBS: List = List::descending("jobs", (50, 200), "created_at, job_id");
 
 /// Filter for jobs; conditions are ANDed.
 #[derive(Clone, Debug, Default)]
@@ -114,30 +114,19 @@ impl Store {
     ///
     /// # Errors
     /// Returns an error if the database fails.
-    pub async fn jobs_by_short_id(&self, part: &str) -> Result<Vec<JobId>, StoreError> {
-        self.read_with(part.to_owned(), |db, part| {
-            async move {
-                let length = part.chars().count();
-                let sql = "SELECT job_id FROM jobs WHERE length(job_id) > $2
-                    AND (substr(job_id, 1, $2) = $1 OR substr(job_id, length(job_id) - $2 + 1) = $1)
-                    ORDER BY job_id LIMIT 3";
-                let rows = db.query(sql, params![part, length]).await?;
-                rows.into_iter().map(|mut row| row.get()).collect()
-            }
-            .boxed()
-        })
-        .await
+    pub async fn jobs_by_short_id(&self, part: &str) -> Result<Vec<JobId>> {
+        let length = part.chars().count();
+        let sql = "SELECT job_id FROM jobs WHERE length(job_id) > $2
+            AND (substr(job_id, 1, $2) = $1 OR substr(job_id, length(job_id) - $2 + 1) = $1)
+            ORDER BY job_id LIMIT 3";
+        self.all(sql, params![part, length]).await
     }
 
     /// Jobs, newest first.
     ///
     /// # Errors
     /// Returns an error if the cursor is invalid or the database fails.
-    pub async fn jobs(
-        &self,
-        filter: &JobFilter,
-        page: &PageRequest,
-    ) -> Result<Page<JobOverview>, StoreError> {
+    pub async fn jobs(&self, filter: &JobFilter, page: &PageRequest) -> Result<Page<JobOverview>> {
         self.read_with((filter.clone(), page.clone()), |db, (filter, page)| jobs(db, filter, page).boxed())
             .await
     }
@@ -146,7 +135,7 @@ impl Store {
     ///
     /// # Errors
     /// Returns an error if the database fails.
-    pub async fn job_details(&self, job: &JobId) -> Result<Option<JobDetails>, StoreError> {
+    pub async fn job_details(&self, job: &JobId) -> Result<Option<JobDetails>> {
         self.read_with(job.clone(), |db, job| job_details(db, job).boxed()).await
     }
 
@@ -154,15 +143,12 @@ impl Store {
     ///
     /// # Errors
     /// Returns an error if the database fails.
-    pub async fn job_overview(&self, job: &JobId) -> Result<Option<JobOverview>, StoreError> {
+    pub async fn job_overview(&self, job: &JobId) -> Result<Option<JobOverview>> {
         self.read_with(job.clone(), |db, id| {
             async move {
                 let sql = format!("SELECT {JOB} FROM jobs WHERE job_id = $1");
-                let Some(mut row) = db.row(&sql, params![id]).await? else { return Ok(None) };
-                let job = read_job(&mut row)?;
-                let mut found = [overview(job)];
-                fill_in(db, &mut found).await?;
-                let [overview] = found;
+                let Some(mut overview) = db.first(&sql, params![id]).await? else { return Ok(None) };
+                fill_in(db, std::slice::from_mut(&mut overview)).await?;
                 Ok(Some(overview))
             }
             .boxed()
@@ -171,41 +157,26 @@ impl Store {
     }
 }
 
-async fn jobs(
-    db: &mut dyn Db,
-    filter: &JobFilter,
-    page: &PageRequest,
-) -> Result<Page<JobOverview>, StoreError> {
+async fn jobs(db: &mut dyn Db, filter: &JobFilter, page: &PageRequest) -> Result<Page<JobOverview>> {
     let mut statement = Statement::new(format!("SELECT {JOB} FROM jobs WHERE 1 = 1"));
     statement.add_some(" AND kind = ?", filter.kind.as_ref());
     statement.add_some(" AND status = ?", filter.status);
-    if let Some([created_at, id]) = JOBS.key(page)? {
-        let key = [number(&created_at)?.into(), word(&id)?.into()];
-        statement.add(" AND (created_at, job_id) < (?, ?)", key);
-    }
-    let limit = Value::from(JOBS.limit(page) + 1);
-    statement.add(" ORDER BY created_at DESC, job_id DESC LIMIT ?", [limit]);
-    let mut found = Vec::new();
-    for mut row in statement.query(db).await? {
-        let job = read_job(&mut row)?;
-        found.push(overview(job));
-    }
-    let mut page = JOBS
-        .page(page, found, |item| vec![to_micros(item.job.created_at).into(), item.job.id.as_str().into()]);
+    let key = |item: &JobOverview| (to_micros(item.job.created_at), item.job.id.clone());
+    let mut page = JOBS.fetch(db, statement, page, key).await?;
     fill_in(db, &mut page.items).await?;
     Ok(page)
 }
 
-/// An overview whose days, costs and successors are filled in later.
-fn overview(job: JobRow) -> JobOverview {
-    JobOverview { job, days: DayCounts::default(), used: UsageCost::default(), superseded: BTreeMap::new() }
-}
+// An overview whose days, costs and successors are filled in later.
+from_row! { impl row => JobOverview {
+    job, days: DayCounts::default(), used: UsageCost::default(), superseded: BTreeMap::new(),
+} }
 
 /// Fills in the jobs' progress, usage and successors.
-async fn fill_in(db: &mut dyn Db, jobs: &mut [JobOverview]) -> Result<(), StoreError> {
+async fn fill_in(db: &mut dyn Db, jobs: &mut [JobOverview]) -> Result<()> {
     let ids: Vec<JobId> = jobs.iter().map(|item| item.job.id.clone()).collect();
     let sql = "SELECT job_id, status, count(*) FROM job_details WHERE job_id IN (?) GROUP BY job_id, status";
-    let mut days = by_key(db, sql, &ids, |row| Ok((row.get()?, row.get()?))).await?;
+    let mut days: BTreeMap<JobId, Vec<(DayStatus, u64)>> = by_key(db, sql, &ids).await?;
     let mut used = used(db, &ids).await?;
     let mut superseded = superseded(db, &ids).await?;
     for item in jobs {
@@ -247,60 +218,51 @@ impl UsageCost {
 }
 
 /// Usage of the jobs' sessions and of their summaries. Summed here: SQLite has no exact decimals.
-async fn used(
-    db: &mut dyn Db,
-    jobs: &[JobId],
-) -> Result<BTreeMap<JobId, (UsageCost, UsageCost)>, StoreError> {
+async fn used(db: &mut dyn Db, jobs: &[JobId]) -> Result<BTreeMap<JobId, (UsageCost, UsageCost)>> {
     // Group sessions of equal cost: with house models, that is all of them.
     let sql = "SELECT job_id, sum(input_tokens), sum(cached_tokens), sum(output_tokens), cost_usd,
             sum(estimated_calls), sum(unpriced_calls),
             sum(detached_input_tokens), sum(detached_cached_tokens), sum(detached_output_tokens),
             detached_cost_usd, sum(detached_estimated_calls), sum(detached_unpriced_calls), count(*)
         FROM trading_sessions WHERE job_id IN (?) GROUP BY job_id, cost_usd, detached_cost_usd";
-    let rows = by_key(db, sql, jobs, |row| {
-        let (mut own, mut summaries) = (read_used(row)?, read_used(row)?);
-        let sessions = Decimal::from(row.get::<u64>()?);
-        own.cost_usd *= sessions;
-        summaries.cost_usd *= sessions;
-        Ok((own, summaries))
-    })
-    .await?;
-    let sum = |rows: Vec<(UsageCost, UsageCost)>| {
-        rows.into_iter().fold((UsageCost::default(), UsageCost::default()), |sum, row| {
-            (sum.0.and(row.0), sum.1.and(row.1))
-        })
+    let rows: BTreeMap<JobId, Vec<((UsageCost, UsageCost), u64)>> = by_key(db, sql, jobs).await?;
+    let sum = |rows: Vec<((UsageCost, UsageCost), u64)>| {
+        rows.into_iter().fold(
+            <(UsageCost, UsageCost)>::default(),
+            |sum, ((mut own, mut summaries), sessions)| {
+                own.cost_usd *= Decimal::from(sessions);
+                summaries.cost_usd *= Decimal::from(sessions);
+                (sum.0.and(own), sum.1.and(summaries))
+            },
+        )
     };
     Ok(rows.into_iter().map(|(job, rows)| (job, sum(rows))).collect())
 }
 
-fn read_used(row: &mut Row) -> Result<UsageCost, StoreError> {
-    let usage = Usage { input_tokens: row.get()?, cached_tokens: row.get()?, output_tokens: row.get()? };
-    let cost_usd = row.get()?;
-    Ok(UsageCost { usage, cost_usd, estimated_calls: row.get()?, unpriced_calls: row.get()? })
-}
+from_row! { impl row => UsageCost { usage, cost_usd, estimated_calls, unpriced_calls } }
 
-async fn job_details(db: &mut dyn Db, id: &JobId) -> Result<Option<JobDetails>, StoreError> {
+from_row! { impl row => Usage { input_tokens, cached_tokens, output_tokens } }
+
+async fn job_details(db: &mut dyn Db, id: &JobId) -> Result<Option<JobDetails>> {
     let sql =
         format!("SELECT {JOB}, CASE WHEN cancel_requested = 1 THEN 1 ELSE 0 END FROM jobs WHERE job_id = $1");
-    let Some(mut row) = db.row(&sql, params![id]).await? else {
-        return Ok(None);
-    };
-    let (job, cancel_requested) = (read_job(&mut row)?, row.get()?);
+    let found = db.first::<(JobRow, bool)>(&sql, params![id]).await?;
+    let Some((job, cancel_requested)) = found else { return Ok(None) };
     let sql = "SELECT date, model, agent_hash, status, error, skipped_job, skipped_session, started_at, completed_at
         FROM job_details WHERE job_id = $1 ORDER BY date, model";
-    let mut days = Vec::new();
-    for mut row in db.query(sql, params![id]).await? {
-        days.push(from_row!(row => DayRow {
-            date, agent, agent_hash, status, error, skipped: read_skipped(&mut row)?, started_at,
-            completed_at,
-        }));
-    }
+    let days = db.all(sql, params![id]).await?;
     let (used, used_by_summaries) = used(db, std::slice::from_ref(id)).await?.remove(id).unwrap_or_default();
     let superseded = superseded(db, std::slice::from_ref(id)).await?.remove(id).unwrap_or_default();
     Ok(Some(JobDetails { job, cancel_requested, days, used, used_by_summaries, superseded }))
 }
 
-fn read_skipped(row: &mut Row) -> Result<Option<SkippedDay>, StoreError> {
-    let (job, session): (Option<JobId>, Option<SessionId>) = (row.get()?, row.get()?);
-    Ok(job.zip(session).map(|(job, session)| SkippedDay { job, session }))
+from_row! { impl row => DayRow {
+    date, agent, agent_hash, status, error, skipped, started_at, completed_at,
+} }
+
+impl FromRow for Option<SkippedDay> {
+    fn from_row(row: &mut Row) -> Result<Self> {
+        let (job, session): (Option<JobId>, Option<SessionId>) = row.get()?;
+        Ok(job.zip(session).map(|(job, session)| SkippedDay { job, session }))
+    }
 }

@@ -1,15 +1,13 @@
 //! Read access to the trader's memory: rounds, open positions, reflections, and what each session recalled.
 
 use crate::db::{Backend, Db, Statement};
-use crate::error::StoreError;
-use crate::page::{List, Page, PageRequest, number};
-use crate::rows::memory::{
-    CONTEXT, GIVEN, REFLECTION, ROUND, read_context, read_given, read_reflection, read_round, side,
-};
+use crate::error::{Result, StoreError};
+use crate::page::{List, Page, PageRequest};
+use crate::rows::memory::{CONTEXT, GIVEN, REFLECTION, ROUND};
 use crate::search;
 use crate::store::Store;
 use crate::texts;
-use crate::value::{Row, Value, from_row, params};
+use crate::value::{FromRow, Row, columns, from_row, params};
 use futures::FutureExt as _;
 use papertape_core::id::{AgentName, ContentHash, JobId, Symbol};
 use papertape_core::ledger::Direction;
@@ -21,10 +19,10 @@ use papertape_core::time::{Timestamp, to_micros};
 use rust_decimal::Decimal;
 use std::collections::{BTreeMap, BTreeSet};
 
-const ROUNDS: List = List { name: "rounds", default: 50, max_limit: 500 };
-const OPEN: List = List { name: "open_positions", default: 50, max_limit: 500 };
-const TRADES: List = List { name: "trades", default: 50, max_limit: 500 };
-const ARCHIVES: List = List { name: "archives", default: 50, max_limit: 500 };
+const ROUNDS: List = List::descending("rounds", (50, 500), "id");
+const OPEN: List = List::descending("open_positions", (50, 500), "id");
+const TRADES: List = List::descending("trades", (50, 500), "exit_time, id");
+const ARCHIVES: List = List::ascending("archives", (50, 500), "id");
 
 /// A stored memory with the session that wrote it.
 #[derive(Clone, Debug, PartialEq)]
@@ -114,7 +112,7 @@ impl Store {
         &self,
         filter: &MemoryFilter,
         page: &PageRequest,
-    ) -> Result<Page<StoredRound<RoundMemoryRow>>, StoreError> {
+    ) -> Result<Page<StoredRound<RoundMemoryRow>>> {
         self.read_with((filter.clone(), page.clone()), |db, (filter, page)| rounds(db, filter, page).boxed())
             .await
     }
@@ -127,7 +125,7 @@ impl Store {
         &self,
         filter: &MemoryFilter,
         page: &PageRequest,
-    ) -> Result<Page<StoredRound<OpenPositionContextRow>>, StoreError> {
+    ) -> Result<Page<StoredRound<OpenPositionContextRow>>> {
         self.read_with((filter.clone(), page.clone()), |db, (filter, page)| open(db, filter, page).boxed())
             .await
     }
@@ -140,7 +138,7 @@ impl Store {
         &self,
         filter: &TradeFilter,
         page: &PageRequest,
-    ) -> Result<Page<StoredRound<ReflectionRow>>, StoreError> {
+    ) -> Result<Page<StoredRound<ReflectionRow>>> {
         self.read_with((filter.clone(), page.clone()), |db, (filter, page)| trades(db, filter, page).boxed())
             .await
     }
@@ -149,7 +147,7 @@ impl Store {
     ///
     /// # Errors
     /// Returns an error if the database fails.
-    pub async fn session_memory(&self, session: SessionId) -> Result<Vec<GivenMemory>, StoreError> {
+    pub async fn session_memory(&self, session: SessionId) -> Result<Vec<GivenMemory>> {
         self.read(move |db| given(db, session).boxed()).await
     }
 
@@ -162,18 +160,11 @@ impl Store {
         &self,
         job: &JobId,
         agent: &AgentName,
-    ) -> Result<Vec<(String, Option<JobId>)>, StoreError> {
-        self.read_with((job.clone(), agent.clone()), |db, (job, agent)| {
-            async move {
-                let sql = "SELECT DISTINCT m.memory_id, m.job FROM session_memory m
-                    JOIN trading_sessions s ON s.id = m.session_id
-                    WHERE s.job_id = $1 AND s.model = $2 AND m.kind = 'trade'";
-                let rows = db.query(sql, params![job, agent]).await?;
-                rows.into_iter().map(|mut row| Ok((row.get()?, row.get()?))).collect()
-            }
-            .boxed()
-        })
-        .await
+    ) -> Result<Vec<(String, Option<JobId>)>> {
+        let sql = "SELECT DISTINCT m.memory_id, m.job FROM session_memory m
+            JOIN trading_sessions s ON s.id = m.session_id
+            WHERE s.job_id = $1 AND s.model = $2 AND m.kind = 'trade'";
+        self.all(sql, params![job, agent]).await
     }
 
     /// Replaces all compacted reflections of these jobs, agents and lengths in one transaction.
@@ -184,7 +175,7 @@ impl Store {
         &self,
         replaced: Vec<(JobId, AgentName, String)>,
         rows: Vec<ArchiveRow>,
-    ) -> Result<(), StoreError> {
+    ) -> Result<()> {
         self.write_with((replaced, rows), |db, (replaced, rows)| {
             async move {
                 for (job, agent, length) in replaced {
@@ -193,13 +184,16 @@ impl Store {
                     db.execute(sql, params![job, agent, length]).await?;
                 }
                 for row in rows {
-                    let sql = "INSERT INTO trade_reflection_archives
-                        (job_id, model, length, period, symbol, body) VALUES ($1, $2, $3, $4, $5, $6)
-                        ON CONFLICT (job_id, model, length, period, symbol)
+                    let columns = columns! {
+                        job_id: &row.job, model: &row.agent, length: &row.length, period: &row.period,
+                        symbol: &row.symbol, body: &row.body,
+                    };
+                    let changes = " ON CONFLICT (job_id, model, length, period, symbol)
                         DO UPDATE SET body = excluded.body";
-                    let values =
-                        params![&row.job, &row.agent, &row.length, &row.period, &row.symbol, &row.body];
-                    db.execute(sql, values).await?;
+                    Statement::insert("trade_reflection_archives", columns)
+                        .add(changes, [])
+                        .execute(db)
+                        .await?;
                 }
                 Ok(())
             }
@@ -216,7 +210,7 @@ impl Store {
         &self,
         filter: &MemoryFilter,
         page: &PageRequest,
-    ) -> Result<Page<ArchiveRow>, StoreError> {
+    ) -> Result<Page<ArchiveRow>> {
         self.read_with((filter.clone(), page.clone()), |db, (filter, page)| {
             archives(db, filter, page).boxed()
         })
@@ -228,52 +222,34 @@ async fn rounds(
     db: &mut dyn Db,
     filter: &MemoryFilter,
     page: &PageRequest,
-) -> Result<Page<StoredRound<RoundMemoryRow>>, StoreError> {
+) -> Result<Page<StoredRound<RoundMemoryRow>>> {
     let mut statement = Statement::new(format!(
         "SELECT id, job_id, model, session_id, created_at, {ROUND} FROM trader_round_memory WHERE pruned = 0"
     ));
     add_owner(&mut statement, filter);
-    newest(db, statement, ROUNDS, page, read_round).await
+    ROUNDS.fetch(db, statement, page, |item: &StoredRound<_>| (item.id,)).await
 }
 
 async fn open(
     db: &mut dyn Db,
     filter: &MemoryFilter,
     page: &PageRequest,
-) -> Result<Page<StoredRound<OpenPositionContextRow>>, StoreError> {
+) -> Result<Page<StoredRound<OpenPositionContextRow>>> {
     let mut statement = Statement::new(format!(
         "SELECT id, job_id, model, session_id, created_at, {CONTEXT} FROM open_position_contexts c
          WHERE c.state <> 'closed' AND NOT EXISTS (SELECT 1 FROM open_position_contexts n
              WHERE n.job_id = c.job_id AND n.model = c.model AND n.position_id = c.position_id AND n.id > c.id)"
     ));
     add_owner(&mut statement, filter);
-    newest(db, statement, OPEN, page, read_context).await
+    OPEN.fetch(db, statement, page, |item: &StoredRound<_>| (item.id,)).await
 }
 
 /// A page of rows by ID, newest first.
-async fn newest<T>(
-    db: &mut dyn Db,
-    mut statement: Statement,
-    list: List,
-    page: &PageRequest,
-    read: fn(&mut Row) -> Result<T, StoreError>,
-) -> Result<Page<StoredRound<T>>, StoreError> {
-    if let Some([id]) = list.key(page)? {
-        statement.add(" AND id < ?", [number(&id)?.into()]);
-    }
-    statement.add(" ORDER BY id DESC LIMIT ?", [Value::from(list.limit(page) + 1)]);
-    let rows = statement.query(db).await?;
-    let items = rows.into_iter().map(|row| read_stored(row, read)).collect::<Result<Vec<_>, _>>()?;
-    Ok(list.page(page, items, |item| vec![item.id.into()]))
-}
 
-pub(crate) fn read_stored<T>(
-    mut row: Row,
-    read: fn(&mut Row) -> Result<T, StoreError>,
-) -> Result<StoredRound<T>, StoreError> {
-    Ok(from_row!(row => StoredRound {
-        id, job, agent, session, created_at, row: read(&mut row)?,
-    }))
+impl<T: FromRow> FromRow for StoredRound<T> {
+    fn from_row(row: &mut Row) -> Result<Self> {
+        Ok(from_row!(row => Self { id, job, agent, session, created_at, row }))
+    }
 }
 
 pub(crate) fn add_owner(statement: &mut Statement, filter: &MemoryFilter) {
@@ -285,7 +261,7 @@ async fn trades(
     db: &mut dyn Db,
     filter: &TradeFilter,
     page: &PageRequest,
-) -> Result<Page<StoredRound<ReflectionRow>>, StoreError> {
+) -> Result<Page<StoredRound<ReflectionRow>>> {
     let mut statement = Statement::new(format!(
         "SELECT id, job_id, model, session_id, created_at, {REFLECTION} FROM trade_reflections WHERE 1 = 1"
     ));
@@ -296,23 +272,15 @@ async fn trades(
         statement.add(&format!(" AND {condition}"), [words]);
     }
     add_filter(&mut statement, db.backend(), filter);
-    if let Some([exit, id]) = TRADES.key(page)? {
-        statement.add(" AND (exit_time, id) < (?, ?)", [number(&exit)?.into(), number(&id)?.into()]);
-    }
-    statement.add(" ORDER BY exit_time DESC, id DESC LIMIT ?", [Value::from(TRADES.limit(page) + 1)]);
-    let rows = statement.query(db).await?;
-    let items =
-        rows.into_iter().map(|row| read_stored(row, read_reflection)).collect::<Result<Vec<_>, _>>()?;
-    Ok(TRADES.page(page, items, |item| vec![to_micros(item.row.exit_time).into(), item.id.into()]))
+    let key = |item: &StoredRound<ReflectionRow>| (to_micros(item.row.exit_time), item.id);
+    TRADES.fetch(db, statement, page, key).await
 }
 
 /// Adds the filter's conditions, except full text search.
 pub(crate) fn add_filter(statement: &mut Statement, backend: Backend, filter: &TradeFilter) {
     add_owner(statement, &filter.of);
     statement.add_some(" AND symbol = ?", filter.symbol.as_ref());
-    if let Some(direction) = filter.side {
-        statement.add(" AND side = ?", [side(direction).into()]);
-    }
+    statement.add_some(" AND side = ?", filter.side);
     if let Some(tag) = filter.tag {
         // The list is canonical JSON, and tags contain no quotes.
         let word = format!("\"{tag}\"");
@@ -336,16 +304,14 @@ pub(crate) fn add_filter(statement: &mut Statement, backend: Backend, filter: &T
     statement.add_some(" AND known_at <= ?", filter.known_by);
 }
 
-async fn given(db: &mut dyn Db, session: SessionId) -> Result<Vec<GivenMemory>, StoreError> {
+async fn given(db: &mut dyn Db, session: SessionId) -> Result<Vec<GivenMemory>> {
     let sql = format!(
         "SELECT m.step_id, s.path, s.outcome_ref, {} FROM session_memory m JOIN steps s ON s.id = m.step_id
          WHERE m.session_id = $1 ORDER BY m.step_id, m.ord",
         GIVEN.split(", ").map(|column| format!("m.{column}")).collect::<Vec<_>>().join(", ")
     );
     let mut steps: BTreeMap<i64, (StepPath, ContentHash, Vec<RecalledMemoryRow>)> = BTreeMap::new();
-    for mut row in db.query(&sql, params![session]).await? {
-        let (step, path, outcome): (i64, StepPath, ContentHash) = (row.get()?, row.get()?, row.get()?);
-        let item = read_given(&mut row)?;
+    for ((step, path, outcome), item) in db.all::<((i64, _, _), _)>(&sql, params![session]).await? {
         steps.entry(step).or_insert_with(|| (path, outcome, Vec::new())).2.push(item);
     }
     let outcomes: BTreeSet<ContentHash> = steps.values().map(|step| step.1).collect();
@@ -362,28 +328,13 @@ async fn given(db: &mut dyn Db, session: SessionId) -> Result<Vec<GivenMemory>, 
     steps.into_values().map(read_step).collect()
 }
 
-async fn archives(
-    db: &mut dyn Db,
-    filter: &MemoryFilter,
-    page: &PageRequest,
-) -> Result<Page<ArchiveRow>, StoreError> {
+async fn archives(db: &mut dyn Db, filter: &MemoryFilter, page: &PageRequest) -> Result<Page<ArchiveRow>> {
     let mut statement = Statement::new(
         "SELECT id, job_id, model, length, period, symbol, body FROM trade_reflection_archives WHERE 1 = 1",
     );
     add_owner(&mut statement, filter);
-    if let Some([id]) = ARCHIVES.key(page)? {
-        statement.add(" AND id > ?", [number(&id)?.into()]);
-    }
-    statement.add(" ORDER BY id LIMIT ?", [Value::from(ARCHIVES.limit(page) + 1)]);
-    let read = |mut row: Row| {
-        let id: i64 = row.get()?;
-        let row = from_row!(row => ArchiveRow {
-            job, agent, length, period, symbol, body,
-        });
-        Ok((id, row))
-    };
-    let rows = statement.query(db).await?;
-    let items = rows.into_iter().map(read).collect::<Result<Vec<_>, StoreError>>()?;
-    let page = ARCHIVES.page(page, items, |item| vec![item.0.into()]);
+    let page = ARCHIVES.fetch(db, statement, page, |item: &(i64, ArchiveRow)| (item.0,)).await?;
     Ok(Page { items: page.items.into_iter().map(|item| item.1).collect(), next: page.next })
 }
+
+from_row! { impl row => ArchiveRow { job, agent, length, period, symbol, body } }

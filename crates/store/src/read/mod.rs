@@ -31,13 +31,12 @@ pub use memory::{ArchiveRow, GivenMemory, MemoryFilter, StoredRound, TradeFilter
 pub use order_origin::{OrderPlace, Placed};
 pub use quality::{DegradedDay, DegradedDays, OrderCounts};
 pub use results::{AnalysisFilter, DailyValue, ResultFilter, SessionResult};
-pub(crate) use results::{read_holding, read_starting};
 pub use sessions::{ConversationPage, Instructions, MessageView, SessionFilter, SessionView};
 pub use steps::{ExposureView, StepView};
 
 use crate::db::{Db, Statement};
-use crate::error::StoreError;
-use crate::value::{FromValue, Row, Value};
+use crate::error::Result;
+use crate::value::{FromRow, FromValue, Value};
 use std::collections::BTreeMap;
 
 /// Number of keys per statement.
@@ -45,14 +44,10 @@ const GROUP: usize = 32;
 
 /// Rows that belong to several parents, by their keys: `sql` has a `?` where the keys go, and selects the key
 /// first.
-async fn by_key<K, T>(
-    db: &mut dyn Db,
-    sql: &str,
-    keys: &[K],
-    read: impl Fn(&mut Row) -> Result<T, StoreError>,
-) -> Result<BTreeMap<K, Vec<T>>, StoreError>
+async fn by_key<K, T>(db: &mut dyn Db, sql: &str, keys: &[K]) -> Result<BTreeMap<K, Vec<T>>>
 where
     K: FromValue + Ord,
+    T: FromRow,
     for<'k> Value: From<&'k K>,
 {
     let mut found: BTreeMap<K, Vec<T>> = BTreeMap::new();
@@ -61,8 +56,8 @@ where
         let filled = (0..GROUP).map(|at| Value::from(&group[at.min(group.len() - 1)]));
         let mut statement = Statement::default();
         statement.add(&sql.replace('?', &vec!["?"; GROUP].join(", ")), filled);
-        for mut row in statement.query(db).await? {
-            found.entry(row.get()?).or_default().push(read(&mut row)?);
+        for (key, item) in statement.all(db).await? {
+            found.entry(key).or_default().push(item);
         }
     }
     Ok(found)

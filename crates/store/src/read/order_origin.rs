@@ -1,9 +1,8 @@
 //! Where a session's actions and orders are on the tape.
 
-use crate::db::Statement;
-use crate::error::StoreError;
+use crate::error::Result;
 use crate::store::Store;
-use crate::value::params;
+use crate::value::{from_row, params};
 use futures::FutureExt as _;
 use papertape_core::record::SessionId;
 use papertape_core::tape::StepPath;
@@ -31,38 +30,31 @@ pub struct OrderPlace {
     pub path: StepPath,
 }
 
+from_row! { impl row => OrderPlace { session, date, path } }
+
 impl Store {
     /// Returns where a session's actions and orders are on the tape.
     ///
     /// # Errors
     /// Returns an error if the database fails.
-    pub async fn placed(&self, session: SessionId) -> Result<Placed, StoreError> {
+    pub async fn placed(&self, session: SessionId) -> Result<Placed> {
         self.read(move |db| {
             async move {
-                let mut placed = Placed::default();
                 let sql = "SELECT p.action_id, s.path FROM positions p JOIN steps s ON s.id = p.step_id
                     WHERE p.session_id = $1";
-                for mut row in db.query(sql, params![session]).await? {
-                    placed.actions.insert(row.get()?, row.get()?);
-                }
+                let actions = db.all(sql, params![session]).await?.into_iter().collect();
+                let sql = "SELECT o.order_id, t.id, t.date, s.path FROM trading_sessions here
+                    JOIN trading_sessions t ON t.job_id = here.job_id AND t.model = here.model
+                        AND t.date <= here.date
+                    JOIN orders o ON o.session_id = t.id JOIN steps s ON s.id = o.step_id
+                    WHERE here.id = $1 AND o.order_id IN (SELECT order_id FROM orders WHERE session_id = $1)
+                    ORDER BY o.id";
+                let mut orders = BTreeMap::new();
                 // A pending order is recorded twice; the first row is where it was placed.
-                let mut statement = Statement::new(
-                    "SELECT o.order_id, t.id, t.date, s.path FROM trading_sessions here
-                     JOIN trading_sessions t ON t.job_id = here.job_id AND t.model = here.model
-                         AND t.date <= here.date
-                     JOIN orders o ON o.session_id = t.id JOIN steps s ON s.id = o.step_id",
-                );
-                statement.add(
-                    " WHERE here.id = ? AND o.order_id IN (SELECT order_id FROM orders WHERE session_id = ?)
-                     ORDER BY o.id",
-                    [session.into(), session.into()],
-                );
-                for mut row in statement.query(db).await? {
-                    let id: String = row.get()?;
-                    let place = OrderPlace { session: row.get()?, date: row.get()?, path: row.get()? };
-                    placed.orders.entry(id).or_insert(place);
+                for (id, place) in db.all(sql, params![session]).await? {
+                    orders.entry(id).or_insert(place);
                 }
-                Ok(placed)
+                Ok(Placed { actions, orders })
             }
             .boxed()
         })
@@ -73,7 +65,7 @@ impl Store {
     ///
     /// # Errors
     /// Returns an error if the database fails.
-    pub async fn neighbours(&self, session: SessionId) -> Result<[Option<(SessionId, Date)>; 2], StoreError> {
+    pub async fn neighbours(&self, session: SessionId) -> Result<[Option<(SessionId, Date)>; 2]> {
         self.read(move |db| {
             async move {
                 let mut found = [None, None];
@@ -83,9 +75,7 @@ impl Store {
                              ON t.job_id = here.job_id AND t.model = here.model AND t.date {sign} here.date
                          WHERE here.id = $1 ORDER BY t.date {order} LIMIT 1"
                     );
-                    if let Some(mut row) = db.row(&sql, params![session]).await? {
-                        found[at] = Some((row.get()?, row.get()?));
-                    }
+                    found[at] = db.first(&sql, params![session]).await?;
                 }
                 Ok(found)
             }

@@ -2,9 +2,9 @@
 
 use super::by_key;
 use crate::db::{Backend, Db};
-use crate::error::StoreError;
+use crate::error::Result;
 use crate::store::Store;
-use crate::value::{Row, from_row, params};
+use crate::value::{from_row, params};
 use futures::FutureExt as _;
 use papertape_core::id::{AgentName, JobId};
 use papertape_core::record::{DayStatus, SessionId};
@@ -69,7 +69,7 @@ impl Store {
     ///
     /// # Errors
     /// Returns an error if the database fails.
-    pub async fn degraded_counts(&self, jobs: &[JobId]) -> Result<BTreeMap<JobId, DegradedDays>, StoreError> {
+    pub async fn degraded_counts(&self, jobs: &[JobId]) -> Result<BTreeMap<JobId, DegradedDays>> {
         let jobs: Arc<[JobId]> = jobs.into();
         self.read_with(jobs, |db, jobs| counts(db, jobs).boxed()).await
     }
@@ -78,7 +78,7 @@ impl Store {
     ///
     /// # Errors
     /// Returns an error if the database fails.
-    pub async fn degraded_days(&self, job: &JobId) -> Result<Vec<DegradedDay>, StoreError> {
+    pub async fn degraded_days(&self, job: &JobId) -> Result<Vec<DegradedDay>> {
         self.read_with(job.clone(), |db, job| {
             async move {
                 let condition = is_degraded(db.backend(), "s");
@@ -86,8 +86,7 @@ impl Store {
                     "SELECT {DAY} FROM trading_sessions s WHERE s.job_id = $1 AND {condition}
                      ORDER BY s.date, s.model"
                 );
-                let rows = db.query(&sql, params![job]).await?;
-                rows.into_iter().map(|mut row| day(&mut row)).collect()
+                db.all(&sql, params![job]).await
             }
             .boxed()
         })
@@ -98,18 +97,15 @@ impl Store {
     ///
     /// # Errors
     /// Returns an error if the database fails.
-    pub async fn order_counts(
-        &self,
-        sessions: &[SessionId],
-    ) -> Result<BTreeMap<SessionId, OrderCounts>, StoreError> {
+    pub async fn order_counts(&self, sessions: &[SessionId]) -> Result<BTreeMap<SessionId, OrderCounts>> {
         let sessions: Arc<[SessionId]> = sessions.into();
         self.read_with(sessions, |db, sessions| {
             async move {
                 let sql = "SELECT session_id, status, count(*) FROM orders WHERE session_id IN (?)
                     GROUP BY session_id, status";
-                let read = |row: &mut Row| Ok((row.get::<String>()?, row.get::<u64>()?));
+                let rows: BTreeMap<SessionId, Vec<(String, u64)>> = by_key(db, sql, sessions).await?;
                 let mut found = BTreeMap::new();
-                for (session, rows) in by_key(db, sql, sessions, read).await? {
+                for (session, rows) in rows {
                     let counts: &mut OrderCounts = found.entry(session).or_default();
                     for (status, count) in rows {
                         counts.orders += count;
@@ -124,15 +120,15 @@ impl Store {
     }
 }
 
-async fn counts(db: &mut dyn Db, jobs: &[JobId]) -> Result<BTreeMap<JobId, DegradedDays>, StoreError> {
+async fn counts(db: &mut dyn Db, jobs: &[JobId]) -> Result<BTreeMap<JobId, DegradedDays>> {
     let condition = is_degraded(db.backend(), "s");
     let sql = format!(
         "SELECT s.job_id, sum(CASE WHEN s.status = 'failed' THEN 1 ELSE 0 END), count(*)
          FROM trading_sessions s WHERE s.job_id IN (?) AND {condition} GROUP BY s.job_id"
     );
-    let read = |row: &mut Row| Ok((row.get::<u64>()?, row.get::<u64>()?));
+    let rows: BTreeMap<JobId, Vec<(u64, u64)>> = by_key(db, &sql, jobs).await?;
     let mut found: BTreeMap<JobId, DegradedDays> = BTreeMap::new();
-    for (job, rows) in by_key(db, &sql, jobs, read).await? {
+    for (job, rows) in rows {
         for (failed, all) in rows {
             let degraded = all.saturating_sub(failed);
             found.insert(job.clone(), DegradedDays { failed, degraded, first: None });
@@ -143,13 +139,9 @@ async fn counts(db: &mut dyn Db, jobs: &[JobId]) -> Result<BTreeMap<JobId, Degra
             "SELECT {DAY} FROM trading_sessions s WHERE s.job_id = $1 AND {condition}
              ORDER BY s.date, s.model LIMIT 1"
         );
-        days.first = db.row(&sql, params![job]).await?.map(|mut row| day(&mut row)).transpose()?;
+        days.first = db.first(&sql, params![job]).await?;
     }
     Ok(found)
 }
 
-fn day(row: &mut Row) -> Result<DegradedDay, StoreError> {
-    Ok(from_row!(row => DegradedDay {
-        date, agent, status, error, metadata,
-    }))
-}
+from_row! { impl row => DegradedDay { date, agent, status, error, metadata } }

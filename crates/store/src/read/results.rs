@@ -3,11 +3,11 @@
 use super::accounts::all_done;
 use super::by_key;
 use crate::db::{Backend, Db, Statement};
-use crate::error::StoreError;
-use crate::page::{List, Page, PageRequest, number, word};
-use crate::rows::derived::{ORDER, POSITION, SNAPSHOT, read_order, read_position, read_snapshot};
+use crate::error::Result;
+use crate::page::{List, Page, PageRequest};
+use crate::rows::derived::{ORDER, POSITION, SNAPSHOT};
 use crate::store::Store;
-use crate::value::{Row, Value, from_row, params};
+use crate::value::{Value, from_row, params};
 use futures::FutureExt as _;
 use papertape_core::id::{AgentName, JobId, Symbol};
 use papertape_core::money::Money;
@@ -15,8 +15,9 @@ use papertape_core::record::{
     DayStatus, HoldingRow, OrderRow, PositionRow, SessionId, SnapshotRow, StartingPosition,
 };
 use papertape_core::time::{Date, Timestamp};
+use std::collections::BTreeMap;
 
-const RESULTS: List = List { name: "results", default: 50, max_limit: 200 };
+const RESULTS: List = List::ascending("results", (50, 200), "s.date, s.model, s.id");
 
 /// Filter for sessions; conditions are ANDed.
 #[derive(Clone, Debug, Default)]
@@ -105,11 +106,7 @@ impl Store {
     ///
     /// # Errors
     /// Returns an error if the cursor is invalid or the database fails.
-    pub async fn results(
-        &self,
-        filter: &ResultFilter,
-        page: &PageRequest,
-    ) -> Result<Page<SessionResult>, StoreError> {
+    pub async fn results(&self, filter: &ResultFilter, page: &PageRequest) -> Result<Page<SessionResult>> {
         self.read_with((filter.clone(), page.clone()), |db, (filter, page)| results(db, filter, page).boxed())
             .await
     }
@@ -118,13 +115,12 @@ impl Store {
     ///
     /// # Errors
     /// Returns an error if the database fails.
-    pub async fn result(&self, session: SessionId) -> Result<Option<SessionResult>, StoreError> {
+    pub async fn result(&self, session: SessionId) -> Result<Option<SessionResult>> {
         self.read(move |db| {
             async move {
                 let mut statement = Statement::new(SESSIONS);
                 statement.add(" AND s.id = ?", [session.into()]);
-                let rows = statement.query(db).await?;
-                let mut found = rows.into_iter().map(result).collect::<Result<Vec<_>, StoreError>>()?;
+                let mut found = statement.all(db).await?;
                 add_rows(db, &mut found).await?;
                 Ok(found.pop())
             }
@@ -137,15 +133,9 @@ impl Store {
     ///
     /// # Errors
     /// Returns an error if the database fails.
-    pub async fn closed_at(&self, session: SessionId) -> Result<Option<Timestamp>, StoreError> {
-        self.read(move |db| {
-            async move {
-                let sql = "SELECT completed_at FROM trading_sessions WHERE id = $1";
-                db.row(sql, params![session]).await?.map_or(Ok(None), |mut row| row.get())
-            }
-            .boxed()
-        })
-        .await
+    pub async fn closed_at(&self, session: SessionId) -> Result<Option<Timestamp>> {
+        let sql = "SELECT completed_at FROM trading_sessions WHERE id = $1";
+        Ok(self.first::<Option<Timestamp>>(sql, params![session]).await?.flatten())
     }
 
     /// The newest session in which a desk analyzed the instrument, or was about to when its job stopped. `None`
@@ -153,7 +143,7 @@ impl Store {
     ///
     /// # Errors
     /// Returns an error if the database fails.
-    pub async fn newest_analysis(&self, filter: &AnalysisFilter) -> Result<Option<SessionId>, StoreError> {
+    pub async fn newest_analysis(&self, filter: &AnalysisFilter) -> Result<Option<SessionId>> {
         self.read_with(filter.clone(), |db, filter| newest_analysis(db, filter).boxed()).await
     }
 
@@ -163,7 +153,7 @@ impl Store {
     ///
     /// # Errors
     /// Returns an error if the database fails.
-    pub async fn newest_results(&self, filter: &ResultFilter) -> Result<Vec<(AgentName, JobId)>, StoreError> {
+    pub async fn newest_results(&self, filter: &ResultFilter) -> Result<Vec<(AgentName, JobId)>> {
         self.read_with(filter.clone(), |db, filter| newest_results(db, filter).boxed()).await
     }
 
@@ -171,11 +161,7 @@ impl Store {
     ///
     /// # Errors
     /// Returns an error if the database fails.
-    pub async fn daily_values(
-        &self,
-        job: &JobId,
-        agent: Option<&AgentName>,
-    ) -> Result<Vec<DailyValue>, StoreError> {
+    pub async fn daily_values(&self, job: &JobId, agent: Option<&AgentName>) -> Result<Vec<DailyValue>> {
         self.read_with((job.clone(), agent.cloned()), |db, (job, agent)| {
             daily_values(db, job, agent.as_ref()).boxed()
         })
@@ -183,10 +169,7 @@ impl Store {
     }
 }
 
-async fn newest_results(
-    db: &mut dyn Db,
-    filter: &ResultFilter,
-) -> Result<Vec<(AgentName, JobId)>, StoreError> {
+async fn newest_results(db: &mut dyn Db, filter: &ResultFilter) -> Result<Vec<(AgentName, JobId)>> {
     let mut statement = Statement::new("SELECT d.model, d.job_id FROM (");
     for (at, rows) in
         ["trading_sessions WHERE 1 = 1", "job_details WHERE status = 'skipped'"].iter().enumerate()
@@ -200,13 +183,8 @@ async fn newest_results(
     statement.add(") d JOIN jobs j ON j.job_id = d.job_id WHERE 1 = 1", []);
     all_done(&mut statement);
     statement.add(" ORDER BY d.model, j.created_at DESC, d.job_id DESC", []);
-    let mut newest: Vec<(AgentName, JobId)> = Vec::new();
-    for mut row in statement.query(db).await? {
-        let agent: AgentName = row.get()?;
-        if newest.last().is_none_or(|(last, _)| *last != agent) {
-            newest.push((agent, row.get()?));
-        }
-    }
+    let mut newest: Vec<(AgentName, JobId)> = statement.all(db).await?;
+    newest.dedup_by(|next, kept| next.0 == kept.0);
     Ok(newest)
 }
 
@@ -217,7 +195,7 @@ const SESSIONS: &str = "SELECT s.id, s.job_id, s.date, s.model, s.status, s.erro
     s.starting_position, s.cash, s.portfolio_value, s.metadata, s.session_summary
     FROM trading_sessions s WHERE 1 = 1";
 
-async fn newest_analysis(db: &mut dyn Db, filter: &AnalysisFilter) -> Result<Option<SessionId>, StoreError> {
+async fn newest_analysis(db: &mut dyn Db, filter: &AnalysisFilter) -> Result<Option<SessionId>> {
     // A closed session records what it analyzed; for one left open by a stopped job, use the job's config.
     let (analysed, left) = match db.backend() {
         Backend::Sqlite => (
@@ -245,50 +223,37 @@ async fn newest_analysis(db: &mut dyn Db, filter: &AnalysisFilter) -> Result<Opt
     statement.add_some(" AND s.job_id = ?", filter.job.as_ref());
     statement.add_some(" AND s.model = ?", filter.agent.as_ref());
     statement.add(" ORDER BY s.started_at DESC, s.id DESC LIMIT 1", []);
-    let row = statement.query(db).await?.into_iter().next();
-    row.map(|mut row| row.get()).transpose()
+    statement.first(db).await
 }
 
-async fn results(
-    db: &mut dyn Db,
-    filter: &ResultFilter,
-    page: &PageRequest,
-) -> Result<Page<SessionResult>, StoreError> {
+async fn results(db: &mut dyn Db, filter: &ResultFilter, page: &PageRequest) -> Result<Page<SessionResult>> {
     let mut statement = Statement::new(SESSIONS);
     statement.add_some(" AND s.date >= ?", filter.from);
     statement.add_some(" AND s.date <= ?", filter.to);
     statement.add_some(" AND s.model = ?", filter.agent.as_ref());
     statement.add_some(" AND s.job_id = ?", filter.job.as_ref());
-    if let Some([date, agent, id]) = RESULTS.key(page)? {
-        let key = [word(&date)?.into(), word(&agent)?.into(), number(&id)?.into()];
-        statement.add(" AND (s.date, s.model, s.id) > (?, ?, ?)", key);
-    }
-    statement.add(" ORDER BY s.date, s.model, s.id LIMIT ?", [Value::from(RESULTS.limit(page) + 1)]);
-    let rows = statement.query(db).await?;
-    let found = rows.into_iter().map(result).collect::<Result<Vec<_>, StoreError>>()?;
-    let mut page = RESULTS.page(page, found, |item| {
-        vec![item.date.to_string().into(), item.agent.as_str().into(), item.id.0.into()]
-    });
+    let key = |item: &SessionResult| (item.date.to_string(), item.agent.clone(), item.id.0);
+    let mut page = RESULTS.fetch(db, statement, page, key).await?;
 
     add_rows(db, &mut page.items).await?;
     Ok(page)
 }
 
 /// Loads the rows that belong to the sessions.
-async fn add_rows(db: &mut dyn Db, sessions: &mut [SessionResult]) -> Result<(), StoreError> {
+async fn add_rows(db: &mut dyn Db, sessions: &mut [SessionResult]) -> Result<()> {
     let ids: Vec<SessionId> = sessions.iter().map(|item| item.id).collect();
     let sql =
         format!("SELECT session_id, {POSITION} FROM positions WHERE session_id IN (?) ORDER BY action_id");
-    let mut positions = by_key(db, &sql, &ids, read_position).await?;
+    let mut positions: BTreeMap<_, Vec<PositionRow>> = by_key(db, &sql, &ids).await?;
     let sql = format!("SELECT session_id, {ORDER} FROM orders WHERE session_id IN (?) ORDER BY n");
-    let mut orders = by_key(db, &sql, &ids, read_order).await?;
+    let mut orders: BTreeMap<_, Vec<OrderRow>> = by_key(db, &sql, &ids).await?;
     let sql = "SELECT session_id, symbol, quantity, price FROM holdings WHERE session_id IN (?)
         ORDER BY symbol";
-    let mut holdings = by_key(db, sql, &ids, read_holding).await?;
+    let mut holdings: BTreeMap<_, Vec<HoldingRow>> = by_key(db, sql, &ids).await?;
     let sql = format!(
         "SELECT session_id, {SNAPSHOT} FROM position_snapshots WHERE session_id IN (?) ORDER BY symbol, id"
     );
-    let mut snapshots = by_key(db, &sql, &ids, read_snapshot).await?;
+    let mut snapshots: BTreeMap<_, Vec<SnapshotRow>> = by_key(db, &sql, &ids).await?;
     for item in sessions {
         item.snapshots = snapshots.remove(&item.id).unwrap_or_default();
         item.positions = positions.remove(&item.id).unwrap_or_default();
@@ -298,29 +263,19 @@ async fn add_rows(db: &mut dyn Db, sessions: &mut [SessionResult]) -> Result<(),
     Ok(())
 }
 
-fn result(mut row: Row) -> Result<SessionResult, StoreError> {
-    Ok(from_row!(row => SessionResult {
-        id, job, date, agent, status, error, previous_date,
-        starting: row.get::<Option<serde_json::Value>>()?.map(read_starting).transpose()?,
-        holdings: Vec::new(), cash, portfolio_value, positions: Vec::new(), orders: Vec::new(),
-        snapshots: Vec::new(), metadata, session_summary,
-    }))
-}
+from_row! { impl row => SessionResult {
+    id, job, date, agent, status, error, previous_date, starting: row.document()?, holdings: Vec::new(), cash,
+    portfolio_value, positions: Vec::new(), orders: Vec::new(), snapshots: Vec::new(), metadata, session_summary,
+} }
 
-pub(crate) fn read_starting(value: serde_json::Value) -> Result<StartingPosition, StoreError> {
-    serde_json::from_value(value)
-        .map_err(|error| StoreError::inconsistent(format!("a starting position cannot be read: {error}")))
-}
+from_row! { impl row => HoldingRow { symbol, quantity, price } }
 
-pub(crate) fn read_holding(row: &mut Row) -> Result<HoldingRow, StoreError> {
-    Ok(HoldingRow { symbol: row.get()?, quantity: row.get()?, price: row.get()? })
-}
+from_row! { impl row => DailyValue {
+    agent, date, status, cash, portfolio_value,
+    starting_value: row.document::<StartingPosition>()?.portfolio_value, metadata,
+} }
 
-async fn daily_values(
-    db: &mut dyn Db,
-    job: &JobId,
-    agent: Option<&AgentName>,
-) -> Result<Vec<DailyValue>, StoreError> {
+async fn daily_values(db: &mut dyn Db, job: &JobId, agent: Option<&AgentName>) -> Result<Vec<DailyValue>> {
     let mut statement = Statement::default();
     statement.add(
         "SELECT model, date, status, cash, portfolio_value, starting_position, metadata
@@ -329,11 +284,5 @@ async fn daily_values(
     );
     statement.add_some(" AND model = ?", agent);
     statement.add(" ORDER BY model, date", []);
-    let read = |mut row: Row| {
-        Ok(from_row!(row => DailyValue {
-            agent, date, status, cash, portfolio_value,
-            starting_value: read_starting(row.get()?)?.portfolio_value, metadata,
-        }))
-    };
-    statement.query(db).await?.into_iter().map(read).collect()
+    statement.all(db).await
 }

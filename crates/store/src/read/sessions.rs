@@ -2,25 +2,25 @@
 
 use super::by_key;
 use crate::db::{Db, Statement};
-use crate::error::StoreError;
-use crate::page::{List, Page, PageRequest, number};
-use crate::rows::derived::{POSITION, read_position, role};
+use crate::error::Result;
+use crate::page::{List, Page, PageRequest};
+use crate::rows::derived::POSITION;
 use crate::search::SearchQuery;
 use crate::store::Store;
 use crate::texts::decode;
-use crate::value::{Row, Value, from_row, params};
+use crate::value::{Value, from_row, params};
 use futures::FutureExt as _;
 use papertape_core::id::{AgentName, JobId, Symbol};
 use papertape_core::message::Role;
 use papertape_core::record::{DayStatus, PositionRow, SessionId};
 use papertape_core::tape::{ScopeKey, StepPath};
 use papertape_core::time::{Date, Timestamp, to_micros};
+use std::collections::BTreeMap;
 
-const SESSIONS: List = List { name: "sessions", default: 50, max_limit: 200 };
+const SESSIONS: List = List::ascending("sessions", (50, 200), "s.started_at, s.id");
 /// Sessions with their transcripts.
-const WHOLE: List = List { name: "sessions", default: 10, max_limit: 50 };
-
-const MESSAGES: List = List { name: "messages", default: 200, max_limit: 1000 };
+const WHOLE: List = List::ascending("sessions", (10, 50), "s.started_at, s.id");
+const MESSAGES: List = List::ascending("messages", (200, 1000), "m.message_index");
 /// SQL: the system prompts of a session's nodes.
 const INSTRUCTIONS: &str = "SELECT i.session_id, i.node, t.body, t.encoding FROM session_instructions i
     JOIN texts t ON t.hash = i.hash WHERE i.session_id IN (?) ORDER BY i.n";
@@ -137,7 +137,7 @@ impl Store {
         node: Option<&str>,
         from: u32,
         page: &PageRequest,
-    ) -> Result<Option<ConversationPage>, StoreError> {
+    ) -> Result<Option<ConversationPage>> {
         self.read_with((node.map(str::to_owned), page.clone()), move |db, (node, page)| {
             conversation(db, session, node.as_deref(), from, page).boxed()
         })
@@ -154,7 +154,7 @@ impl Store {
         filter: &SessionFilter,
         conversation: bool,
         page: &PageRequest,
-    ) -> Result<Page<SessionView>, StoreError> {
+    ) -> Result<Page<SessionView>> {
         self.read_with((filter.clone(), page.clone()), move |db, (filter, page)| {
             sessions(db, filter, conversation, page).boxed()
         })
@@ -167,7 +167,7 @@ async fn sessions(
     filter: &SessionFilter,
     conversation: bool,
     page: &PageRequest,
-) -> Result<Page<SessionView>, StoreError> {
+) -> Result<Page<SessionView>> {
     let list = if conversation { WHOLE } else { SESSIONS };
     let mut statement = Statement::new(
         "SELECT s.id, s.job_id, s.date, s.model, s.status, s.error, s.metadata, s.session_summary, s.summary_error,
@@ -181,27 +181,25 @@ async fn sessions(
         None => None,
     };
     conditions(filter, question.as_ref(), &mut statement);
-    if let Some([started_at, id]) = list.key(page)? {
-        let key = [number(&started_at)?.into(), number(&id)?.into()];
-        statement.add(" AND (s.started_at, s.id) > (?, ?)", key);
+    if let Some((started_at, id)) = list.key::<(i64, i64)>(page)? {
+        statement.add(" AND (s.started_at, s.id) > (?, ?)", [started_at.into(), id.into()]);
     }
     // A rare word yields few sessions: sort those instead of walking the index of starts.
     let is_rare = question.as_ref().is_some_and(SearchQuery::is_rare);
     let order = if is_rare { " ORDER BY +s.started_at, s.id" } else { " ORDER BY s.started_at, s.id" };
     statement.add(&format!("{order} LIMIT ?"), [Value::from(list.limit(page) + 1)]);
-    let rows = statement.query(db).await?;
-    let found = rows.into_iter().map(session).collect::<Result<Vec<_>, StoreError>>()?;
-    let mut page = list.page(page, found, |item| vec![to_micros(item.started_at).into(), item.id.0.into()]);
+    let found = statement.all::<SessionView>(db).await?;
+    let mut page = list.page(page, found, |item| (to_micros(item.started_at), item.id.0));
 
     let ids: Vec<SessionId> = page.items.iter().map(|item| item.id).collect();
     let sql =
         format!("SELECT session_id, {POSITION} FROM positions WHERE session_id IN (?) ORDER BY action_id");
-    let mut positions = by_key(db, &sql, &ids, read_position).await?;
+    let mut positions: BTreeMap<_, Vec<PositionRow>> = by_key(db, &sql, &ids).await?;
     for item in &mut page.items {
         item.positions = positions.remove(&item.id).unwrap_or_default();
     }
     if conversation {
-        let mut instructions = by_key(db, INSTRUCTIONS, &ids, instruction).await?;
+        let mut instructions: BTreeMap<_, Vec<Instructions>> = by_key(db, INSTRUCTIONS, &ids).await?;
         for item in &mut page.items {
             item.instructions = instructions.remove(&item.id).unwrap_or_default();
             item.conversation = Some(messages(db, item.id, filter.node.as_deref(), None).await?);
@@ -253,16 +251,17 @@ fn filter_by_node(statement: &mut Statement, node: &str) {
     );
 }
 
-fn session(mut row: Row) -> Result<SessionView, StoreError> {
-    Ok(from_row!(row => SessionView {
-        id, job, date, agent, status, error, metadata, session_summary, summary_error, started_at,
-        completed_at, total_messages, positions: Vec::new(), instructions: Vec::new(), conversation: None,
-    }))
-}
+from_row! { impl row => SessionView {
+    id, job, date, agent, status, error, metadata, session_summary, summary_error, started_at, completed_at,
+    total_messages, positions: Vec::new(), instructions: Vec::new(), conversation: None,
+} }
 
-fn instruction(row: &mut Row) -> Result<Instructions, StoreError> {
-    Ok(Instructions { node: row.get()?, text: decode(row.get()?, row.get()?)? })
-}
+from_row! { impl row => Instructions { node, text: decode(row.get()?, row.get()?)? } }
+
+from_row! { impl row => MessageView {
+    message_index, role, content: decode(row.get()?, row.get()?)?, summary, summary_error, tool_name, tool_input,
+    timestamp, path, node, n,
+} }
 
 async fn conversation(
     db: &mut dyn Db,
@@ -270,28 +269,23 @@ async fn conversation(
     node: Option<&str>,
     from: u32,
     page: &PageRequest,
-) -> Result<Option<ConversationPage>, StoreError> {
+) -> Result<Option<ConversationPage>> {
     if db.row("SELECT 1 FROM trading_sessions WHERE id = $1", params![session]).await?.is_none() {
         return Ok(None);
     }
-    let from = match MESSAGES.key(page)? {
-        Some([last]) => number(&last)?.saturating_add(1),
-        None => from.into(),
-    };
+    let from = MESSAGES.key::<(i64,)>(page)?.map_or(from.into(), |(last,)| last.saturating_add(1));
     let mut statement = Statement::default();
     statement.add("SELECT count(*) FROM reasoning_log_rows m WHERE m.session_id = ?", [session.into()]);
     if let Some(node) = node {
         filter_by_node(&mut statement, node);
     }
-    let total = statement.query(db).await?.pop().map_or(Ok(0), |mut row| row.get())?;
+    let total = statement.first(db).await?.unwrap_or_default();
     let instructions = match page.cursor {
         Some(_) => None,
-        None => Some(
-            by_key(db, INSTRUCTIONS, &[session], instruction).await?.remove(&session).unwrap_or_default(),
-        ),
+        None => Some(by_key(db, INSTRUCTIONS, &[session]).await?.remove(&session).unwrap_or_default()),
     };
     let found = messages(db, session, node, Some((from, MESSAGES.limit(page) + 1))).await?;
-    let messages = MESSAGES.page(page, found, |message| vec![message.message_index.into()]);
+    let messages = MESSAGES.page(page, found, |message| (message.message_index,));
     Ok(Some(ConversationPage { total, instructions, messages }))
 }
 
@@ -301,7 +295,7 @@ async fn messages(
     session: SessionId,
     node: Option<&str>,
     part: Option<(i64, usize)>,
-) -> Result<Vec<MessageView>, StoreError> {
+) -> Result<Vec<MessageView>> {
     let mut statement = Statement::default();
     statement.add(
         "SELECT m.message_index, m.role, t.body, t.encoding, m.summary, m.summary_error, m.tool_name,
@@ -319,11 +313,5 @@ async fn messages(
     if let Some((_, limit)) = part {
         statement.add(" LIMIT ?", [limit.into()]);
     }
-    let read = |mut row: Row| {
-        Ok(from_row!(row => MessageView {
-            message_index, role: role(&row.get::<String>()?)?, content: decode(row.get()?, row.get()?)?,
-            summary, summary_error, tool_name, tool_input, timestamp, path, node, n,
-        }))
-    };
-    statement.query(db).await?.into_iter().map(read).collect()
+    statement.all(db).await
 }

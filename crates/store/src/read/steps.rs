@@ -1,12 +1,11 @@
 //! Read access to the tape and the exposure record.
 
 use crate::db::{Db, Statement};
-use crate::error::StoreError;
-use crate::page::{List, Page, PageRequest, number};
-use crate::rows::derived::{EXPOSURE, read_exposure};
-use crate::rows::read_state;
+use crate::error::Result;
+use crate::page::{List, Page, PageRequest};
+use crate::rows::derived::EXPOSURE;
 use crate::store::Store;
-use crate::value::{Row, Value, params};
+use crate::value::{from_row, params};
 use futures::FutureExt as _;
 use papertape_core::id::{ContentHash, JobId};
 use papertape_core::message::Usage;
@@ -15,8 +14,8 @@ use papertape_core::tape::{StepClass, StepPath, StepState};
 use papertape_core::time::Timestamp;
 use rust_decimal::Decimal;
 
-const STEPS: List = List { name: "steps", default: 100, max_limit: 1000 };
-const EXPOSURES: List = List { name: "exposures", default: 100, max_limit: 1000 };
+const STEPS: List = List::ascending("steps", (100, 1000), "s.id");
+const EXPOSURES: List = List::ascending("exposures", (100, 1000), "e.id");
 
 /// A step, as returned to readers.
 #[derive(Clone, Debug, PartialEq)]
@@ -75,22 +74,16 @@ impl Store {
     ///
     /// # Errors
     /// Returns an error if the database fails.
-    pub async fn has_session(&self, session: SessionId) -> Result<bool, StoreError> {
-        self.read(move |db| {
-            async move {
-                let sql = "SELECT 1 FROM trading_sessions WHERE id = $1";
-                Ok(db.row(sql, params![session]).await?.is_some())
-            }
-            .boxed()
-        })
-        .await
+    pub async fn has_session(&self, session: SessionId) -> Result<bool> {
+        let sql = "SELECT 1 FROM trading_sessions WHERE id = $1";
+        Ok(self.first::<i64>(sql, params![session]).await?.is_some())
     }
 
     /// A session's steps in the order in which they were started, including those of summaries.
     ///
     /// # Errors
     /// Returns an error if the cursor is invalid or the database fails.
-    pub async fn steps(&self, session: SessionId, page: &PageRequest) -> Result<Page<StepView>, StoreError> {
+    pub async fn steps(&self, session: SessionId, page: &PageRequest) -> Result<Page<StepView>> {
         self.read_with(page.clone(), move |db, page| steps(db, session, page).boxed()).await
     }
 
@@ -98,11 +91,7 @@ impl Store {
     ///
     /// # Errors
     /// Returns an error if the cursor is invalid or the database fails.
-    pub async fn exposures(
-        &self,
-        session: SessionId,
-        page: &PageRequest,
-    ) -> Result<Page<ExposureView>, StoreError> {
+    pub async fn exposures(&self, session: SessionId, page: &PageRequest) -> Result<Page<ExposureView>> {
         self.read_with(page.clone(), move |db, page| exposures(db, session, page).boxed()).await
     }
 
@@ -110,25 +99,15 @@ impl Store {
     ///
     /// # Errors
     /// Returns an error if the database fails.
-    pub async fn interrupted_attempts(&self, job: &JobId) -> Result<u64, StoreError> {
-        self.read_with(job.clone(), |db, job| {
-            async move {
-                let sql = "SELECT count(*) FROM step_attempts a JOIN steps s ON s.id = a.step_id
-                    JOIN trading_sessions t ON t.id = s.session_id
-                    WHERE t.job_id = $1 AND a.error = 'interrupted'";
-                db.row(sql, params![job]).await?.map_or(Ok(0), |mut row| row.get())
-            }
-            .boxed()
-        })
-        .await
+    pub async fn interrupted_attempts(&self, job: &JobId) -> Result<u64> {
+        let sql = "SELECT count(*) FROM step_attempts a JOIN steps s ON s.id = a.step_id
+            JOIN trading_sessions t ON t.id = s.session_id
+            WHERE t.job_id = $1 AND a.error = 'interrupted'";
+        Ok(self.first(sql, params![job]).await?.unwrap_or_default())
     }
 }
 
-async fn steps(
-    db: &mut dyn Db,
-    session: SessionId,
-    page: &PageRequest,
-) -> Result<Page<StepView>, StoreError> {
+async fn steps(db: &mut dyn Db, session: SessionId, page: &PageRequest) -> Result<Page<StepView>> {
     let mut statement = Statement::default();
     statement.add(
         "SELECT s.id, s.path, s.detached, s.seq, s.class, s.digest, s.request_ref, s.state, s.outcome_kind,
@@ -140,40 +119,16 @@ async fn steps(
          FROM steps s WHERE s.session_id = ?",
         [session.into()],
     );
-    if let Some([id]) = STEPS.key(page)? {
-        statement.add(" AND s.id > ?", [number(&id)?.into()]);
-    }
-    statement.add(" ORDER BY s.id LIMIT ?", [Value::from(STEPS.limit(page) + 1)]);
-    let rows = statement.query(db).await?;
-    let found = rows.into_iter().map(step).collect::<Result<Vec<_>, StoreError>>()?;
-    Ok(STEPS.page(page, found, |item| vec![item.id.into()]))
+    STEPS.fetch(db, statement, page, |step: &StepView| (step.id,)).await
 }
 
-fn step(mut row: Row) -> Result<StepView, StoreError> {
-    let (id, path, detached, seq) = (row.get()?, row.get()?, row.get()?, row.get()?);
-    let (class, digest, request_ref) = (row.get()?, row.get()?, row.get()?);
-    let state: String = row.get()?;
-    Ok(StepView {
-        id,
-        path,
-        detached,
-        seq,
-        class,
-        digest,
-        request_ref,
-        state: read_state(&state, row.get()?)?,
-        outcome_ref: row.get()?,
-        reused_from: row.get::<Option<String>>()?.map(origin),
-        usage: Usage { input_tokens: row.get()?, cached_tokens: row.get()?, output_tokens: row.get()? },
-        cost_usd: row.get()?,
-        estimated_calls: row.get()?,
-        started_at: row.get()?,
-        ended_at: row.get()?,
-        attempts: row.get()?,
-        interrupted: row.get()?,
-        hash: row.get()?,
-    })
-}
+from_row! { impl row => StepView {
+    id, path, detached, seq, class, digest, request_ref, state, outcome_ref,
+    reused_from: row.get::<Option<String>>()?.map(origin), usage, cost_usd, estimated_calls, started_at, ended_at,
+    attempts, interrupted, hash,
+} }
+
+from_row! { impl row => ExposureView { id, path, shown } }
 
 /// A step's origin in the form that readers get.
 fn origin(stored: String) -> String {
@@ -183,11 +138,7 @@ fn origin(stored: String) -> String {
     }
 }
 
-async fn exposures(
-    db: &mut dyn Db,
-    session: SessionId,
-    page: &PageRequest,
-) -> Result<Page<ExposureView>, StoreError> {
+async fn exposures(db: &mut dyn Db, session: SessionId, page: &PageRequest) -> Result<Page<ExposureView>> {
     let mut statement = Statement::default();
     statement.add(
         &format!(
@@ -196,13 +147,5 @@ async fn exposures(
         ),
         [session.into()],
     );
-    if let Some([id]) = EXPOSURES.key(page)? {
-        statement.add(" AND e.id > ?", [number(&id)?.into()]);
-    }
-    statement.add(" ORDER BY e.id LIMIT ?", [Value::from(EXPOSURES.limit(page) + 1)]);
-    let rows = statement.query(db).await?;
-    let read =
-        |mut row: Row| Ok(ExposureView { id: row.get()?, path: row.get()?, shown: read_exposure(&mut row)? });
-    let found = rows.into_iter().map(read).collect::<Result<Vec<_>, StoreError>>()?;
-    Ok(EXPOSURES.page(page, found, |item| vec![item.id.into()]))
+    EXPOSURES.fetch(db, statement, page, |exposure: &ExposureView| (exposure.id,)).await
 }

@@ -1,9 +1,8 @@
 //! Sessions that could see beyond the market view.
 
-use crate::db::{Db, Statement};
-use crate::error::StoreError;
+use crate::error::Result;
 use crate::store::Store;
-use futures::FutureExt as _;
+use crate::value::params;
 use papertape_core::id::{AgentName, JobId};
 use papertape_core::time::Date;
 use serde_json::Value;
@@ -22,23 +21,10 @@ impl Store {
         job: &JobId,
         agent: &AgentName,
         until: Date,
-    ) -> Result<Option<(Date, Value)>, StoreError> {
-        self.read_with((job.clone(), agent.clone()), move |db, (job, agent)| {
-            newest(db, job, agent, until).boxed()
-        })
-        .await
+    ) -> Result<Option<(Date, Value)>> {
+        let sql =
+            "SELECT date, metadata FROM trading_sessions WHERE job_id = $1 AND model = $2 AND date <= $3
+            AND metadata LIKE $4 ORDER BY date DESC LIMIT 1";
+        self.first(sql, params![job, agent, until, MARK]).await
     }
-}
-
-async fn newest(
-    db: &mut dyn Db,
-    job: &JobId,
-    agent: &AgentName,
-    until: Date,
-) -> Result<Option<(Date, Value)>, StoreError> {
-    let mut statement = Statement::new("SELECT date, metadata FROM trading_sessions WHERE 1 = 1");
-    statement.add(" AND job_id = ? AND model = ? AND date <= ?", [job.into(), agent.into(), until.into()]);
-    statement.add(" AND metadata LIKE ? ORDER BY date DESC LIMIT 1", [MARK.into()]);
-    let row = statement.query(db).await?.into_iter().next();
-    row.map(|mut row| Ok((row.get()?, row.get()?))).transpose()
 }

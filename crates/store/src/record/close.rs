@@ -2,16 +2,17 @@
 
 use super::commit::CommitApplier;
 use crate::chain::{self, CloseLink, DailyFigures, DayLink};
-use crate::error::StoreError;
+use crate::db::Statement;
+use crate::error::{Result, StoreError};
 use crate::rows::unsign;
-use crate::value::params;
+use crate::value::{columns, params};
 use papertape_core::id::ContentHash;
 use papertape_core::json;
 use papertape_core::record::{CloseSession, DayStatus, HoldingRow, StartingPosition};
 use serde_json::json;
 
 impl CommitApplier<'_> {
-    pub(super) async fn close(&mut self, close: &CloseSession) -> Result<(), StoreError> {
+    pub(super) async fn close(&mut self, close: &CloseSession) -> Result<()> {
         if self.head.closed {
             return Err(StoreError::inconsistent(format!("the session {} is closed already", self.head.id)));
         }
@@ -36,36 +37,22 @@ impl CommitApplier<'_> {
             .to_json(),
         );
         let (job, agent, date) = (&self.head.job, &self.head.agent, self.head.date);
-        let sql = "UPDATE trading_sessions SET completed_at = $1, total_messages = $2, status = $3,
-            error = $4, metadata = $5, starting_position = $6, cash = $7, portfolio_value = $8,
-            state_hash = $9, close_seq = $10 WHERE id = $11
-            RETURNING (SELECT a.days FROM agent_chains a WHERE a.job_id = $12 AND a.agent = $13),
-                (SELECT a.head FROM agent_chains a WHERE a.job_id = $12 AND a.agent = $13),
-                (SELECT c.anchor FROM job_configs c WHERE c.job_id = $12)";
-        let mut chained = self
-            .db
-            .row(
-                sql,
-                params![
-                    at,
-                    self.head.next_message,
-                    close.status,
-                    close.error.as_ref(),
-                    &close.metadata,
-                    &json::to_value(&starting),
-                    cash,
-                    value,
-                    close.state.hash,
-                    link.seq,
-                    self.head.id,
-                    job,
-                    agent
-                ],
-            )
-            .await?
+        let row = columns! {
+            completed_at: at, total_messages: self.head.next_message, status: close.status,
+            error: close.error.as_ref(), metadata: &close.metadata, starting_position: &json::to_value(&starting),
+            cash, portfolio_value: value, state_hash: close.state.hash, close_seq: link.seq,
+        };
+        let mut update = Statement::update("trading_sessions", row);
+        update.add(" WHERE id = ?", [self.head.id.into()]).add(
+            " RETURNING (SELECT a.days FROM agent_chains a WHERE a.job_id = ? AND a.agent = ?),
+                (SELECT a.head FROM agent_chains a WHERE a.job_id = ? AND a.agent = ?),
+                (SELECT c.anchor FROM job_configs c WHERE c.job_id = ?)",
+            [job.into(), agent.into(), job.into(), agent.into(), job.into()],
+        );
+        let chained =
+            update.first::<(Option<i64>, Option<ContentHash>, Option<ContentHash>)>(self.db).await?;
+        let (days, previous, anchor) = chained
             .ok_or_else(|| StoreError::inconsistent(format!("there is no session {}", self.head.id)))?;
-        let (days, previous): (Option<i64>, Option<ContentHash>) = (chained.get()?, chained.get()?);
-        let anchor: Option<ContentHash> = chained.get()?;
         let previous = previous
             .or_else(|| anchor.map(|anchor| chain::agent_anchor(anchor, agent)))
             .ok_or_else(|| StoreError::inconsistent(format!("the job {job} has no anchor")))?;
@@ -76,24 +63,18 @@ impl CommitApplier<'_> {
             status: close.status.as_str(),
             state: close.state.hash,
         };
-        let sql = "INSERT INTO agent_chains (job_id, agent, days, head) VALUES ($1, $2, $3, $4)
-            ON CONFLICT (job_id, agent) DO UPDATE SET days = excluded.days, head = excluded.head";
         let head = chain::follow(previous, &day.to_json());
-        self.db.execute(sql, params![job, agent, days.unwrap_or_default() + 1, head]).await?;
+        let row = columns! { job_id: job, agent, days: days.unwrap_or_default() + 1, head };
+        let changes = " ON CONFLICT (job_id, agent) DO UPDATE SET days = excluded.days, head = excluded.head";
+        Statement::insert("agent_chains", row).add(changes, []).execute(self.db).await?;
         for row in &holdings {
-            self.db
-                .execute(
-                    "INSERT INTO holdings (session_id, symbol, quantity, price) VALUES ($1, $2, $3, $4)",
-                    params![self.head.id, &row.symbol, row.quantity, row.price],
-                )
-                .await?;
+            let row = columns! {
+                session_id: self.head.id, symbol: &row.symbol, quantity: row.quantity, price: row.price,
+            };
+            self.db.insert("holdings", row).await?;
         }
-        self.db
-            .execute(
-                "INSERT INTO agent_states (job_id, agent, after_date, hash) VALUES ($1, $2, $3, $4)",
-                params![job, agent, date, close.state.hash],
-            )
-            .await?;
+        let row = columns! { job_id: job, agent, after_date: date, hash: close.state.hash };
+        self.db.insert("agent_states", row).await?;
         self.db
             .execute(
                 "UPDATE job_details SET status = $1, error = $2, completed_at = $3
@@ -107,7 +88,7 @@ impl CommitApplier<'_> {
     }
 
     /// The session stays open, and its model-day is marked as failed until the job is resumed.
-    pub(super) async fn fail_day(&mut self, error: &str) -> Result<(), StoreError> {
+    pub(super) async fn fail_day(&mut self, error: &str) -> Result<()> {
         let (job, agent, date) = (self.head.job.clone(), self.head.agent.clone(), self.head.date);
         let status = DayStatus::Failed;
         let sql =
@@ -123,7 +104,7 @@ impl CommitApplier<'_> {
     }
 
     /// Writes the day's profit and return to the session's last row of `positions`, if there is one.
-    async fn daily_figures(&mut self, close: &CloseSession) -> Result<DailyFigures, StoreError> {
+    async fn daily_figures(&mut self, close: &CloseSession) -> Result<DailyFigures> {
         let (mut profit, mut return_pct) = (close.daily_profit, close.daily_return_pct);
         unsign(&mut profit.0);
         return_pct.iter_mut().for_each(unsign);

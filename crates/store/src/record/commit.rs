@@ -5,13 +5,13 @@ use super::head::{Head, Origin};
 use crate::action;
 use crate::chain::StepLink;
 use crate::chats;
-use crate::db::Db;
-use crate::error::StoreError;
+use crate::db::{Db, Statement};
+use crate::error::{Result, StoreError};
 use crate::fence::Fence;
 use crate::plans;
 use crate::rows::storable;
 use crate::texts;
-use crate::value::{from_row, params};
+use crate::value::{columns, from_row, params};
 use crate::vectors;
 use papertape_core::id::ContentHash;
 use papertape_core::json;
@@ -21,7 +21,7 @@ use rust_decimal::Decimal;
 use serde_json::json;
 
 /// Applies the commit; the caller owns the transaction.
-pub(super) async fn apply(db: &mut dyn Db, commit: &Commit) -> Result<(), StoreError> {
+pub(super) async fn apply(db: &mut dyn Db, commit: &Commit) -> Result<()> {
     let events = commit.writes.iter().map(events).sum();
     let is_progress = commit.writes.iter().any(is_progress);
     let mut fence = Fence::take_for(db, &commit.lease, events, is_progress).await?;
@@ -94,7 +94,7 @@ struct FoundSession {
 }
 
 impl CommitApplier<'_> {
-    async fn write(&mut self, write: &Write) -> Result<(), StoreError> {
+    async fn write(&mut self, write: &Write) -> Result<()> {
         match write {
             // All texts were stored beforehand.
             Write::Text(_) => Ok(()),
@@ -126,51 +126,24 @@ impl CommitApplier<'_> {
         }
     }
 
-    async fn intent(&mut self, intent: &Intent) -> Result<(), StoreError> {
+    async fn intent(&mut self, intent: &Intent) -> Result<()> {
         self.must_be_open(&intent.path)?;
         let commit = self.commit;
-        let sql = "INSERT INTO steps (job_id, session_id, detached, path, kind, class, digest, request_ref,
-            state, lease_epoch, started_at)
-            VALUES ($1, $2, $3, $4, $5, 'external', $6, $7, 'intent', $8, $9)
-            ON CONFLICT (session_id, detached, path) DO NOTHING RETURNING id";
-        let step_id: i64 = self
-            .db
-            .row(
-                sql,
-                params![
-                    &commit.lease.job,
-                    commit.session,
-                    commit.detached,
-                    &intent.path,
-                    intent.path.kind(),
-                    intent.digest,
-                    intent.request_ref,
-                    commit.lease.epoch,
-                    commit.at
-                ],
-            )
-            .await?
-            .ok_or_else(|| duplicate_step(&intent.path))?
-            .get()?;
-        self.send(step_id, 1).await
+        let row = columns! {
+            job_id: &commit.lease.job, session_id: commit.session, detached: commit.detached, path: &intent.path,
+            kind: intent.path.kind(), class: StepClass::External, digest: intent.digest,
+            request_ref: intent.request_ref, state: "intent", lease_epoch: commit.lease.epoch, started_at: commit.at,
+        };
+        let new = " ON CONFLICT (session_id, detached, path) DO NOTHING RETURNING id";
+        let step_id = Statement::insert("steps", row).add(new, []).first(self.db).await?;
+        self.send(step_id.ok_or_else(|| duplicate_step(&intent.path))?, 1).await
     }
 
-    async fn send(&mut self, step_id: i64, attempt: u32) -> Result<(), StoreError> {
-        self.db
-            .execute(
-                "INSERT INTO step_attempts (step_id, attempt, sent_at) VALUES ($1, $2, $3)",
-                params![step_id, attempt, self.commit.at],
-            )
-            .await
-            .map(drop)
+    async fn send(&mut self, step_id: i64, attempt: u32) -> Result<()> {
+        self.db.insert("step_attempts", columns! { step_id, attempt, sent_at: self.commit.at }).await
     }
 
-    async fn attempt(
-        &mut self,
-        path: &StepPath,
-        ended: &AttemptEnd,
-        next: Option<u32>,
-    ) -> Result<(), StoreError> {
+    async fn attempt(&mut self, path: &StepPath, ended: &AttemptEnd, next: Option<u32>) -> Result<()> {
         let step = self.find(path).await?;
         let step = step.ok_or_else(|| StoreError::inconsistent(format!("there is no step {path}")))?;
         self.end_attempt(&step, ended).await?;
@@ -181,7 +154,7 @@ impl CommitApplier<'_> {
     }
 
     /// Ends an attempt, and adds its usage to the step and the session.
-    async fn end_attempt(&mut self, step: &FoundSession, ended: &AttemptEnd) -> Result<(), StoreError> {
+    async fn end_attempt(&mut self, step: &FoundSession, ended: &AttemptEnd) -> Result<()> {
         let usage = ended.usage;
         let values = params![
             self.commit.at,
@@ -230,7 +203,7 @@ impl CommitApplier<'_> {
             .map(drop)
     }
 
-    async fn end(&mut self, end: &StepEnd) -> Result<(), StoreError> {
+    async fn end(&mut self, end: &StepEnd) -> Result<()> {
         let found = self.find(&end.path).await?;
         if let Some(step) = &found {
             if let Some(attempt) = &end.attempt {
@@ -273,46 +246,28 @@ impl CommitApplier<'_> {
         );
         let n = if end.class == StepClass::Guard { Some(self.verdict_event(end).await?) } else { None };
         let commit = self.commit;
-        let sql = if found.is_some() {
-            "UPDATE steps SET class = $5, digest = $6, request_ref = $7, state = 'done', outcome_kind = $8,
-             outcome_ref = $9, implied_hash = $10, reused_from = $11, lease_epoch = $12, ended_at = $13,
-             seq = $14, prev_hash = $15, hash = $16, n = $17, job_id = $1, kind = $4
-             WHERE session_id = $2 AND detached = $18 AND path = $3 RETURNING id"
-        } else {
-            "INSERT INTO steps (job_id, session_id, path, kind, class, digest, request_ref, state,
-             outcome_kind, outcome_ref, implied_hash, reused_from, lease_epoch, started_at, ended_at, seq,
-             prev_hash, hash, n, detached)
-             VALUES ($1, $2, $3, $4, $5, $6, $7, 'done', $8, $9, $10, $11, $12, $13, $13, $14, $15, $16, $17,
-             $18) RETURNING id"
+        let row = columns! {
+            job_id: &commit.lease.job, kind: end.path.kind(), class: end.class, digest: end.digest,
+            request_ref: end.request_ref, state: "done", outcome_kind: end.outcome_kind,
+            outcome_ref: end.outcome_ref, implied_hash, reused_from: end.reused_from.as_ref().map(stored_origin),
+            lease_epoch: commit.lease.epoch, ended_at: commit.at, seq: link.seq, prev_hash: link.previous,
+            hash: link.hash, n,
         };
-        let step_id: i64 = self
-            .db
-            .row(
-                sql,
-                params![
-                    &commit.lease.job,
-                    commit.session,
-                    &end.path,
-                    end.path.kind(),
-                    end.class,
-                    end.digest,
-                    end.request_ref,
-                    end.outcome_kind,
-                    end.outcome_ref,
-                    implied_hash,
-                    end.reused_from.as_ref().map(stored_origin),
-                    commit.lease.epoch,
-                    commit.at,
-                    link.seq,
-                    link.previous,
-                    link.hash,
-                    n,
-                    commit.detached
-                ],
-            )
-            .await?
-            .ok_or_else(|| StoreError::inconsistent(format!("the step {} is gone", end.path)))?
-            .get()?;
+        let mut statement = match &found {
+            Some(_) => Statement::update("steps", row),
+            None => {
+                let place = columns! {
+                    session_id: commit.session, detached: commit.detached, path: &end.path, started_at: commit.at,
+                };
+                Statement::insert("steps", row.into_iter().chain(place))
+            }
+        };
+        if let Some(step) = &found {
+            statement.add(" WHERE id = ?", [step.id.into()]);
+        }
+        let step_id = statement.add(" RETURNING id", []).first::<i64>(self.db).await?;
+        let step_id =
+            step_id.ok_or_else(|| StoreError::inconsistent(format!("the step {} is gone", end.path)))?;
         if let (None, Some(attempt)) = (&found, &end.attempt) {
             let step = FoundSession {
                 id: step_id,
@@ -330,7 +285,7 @@ impl CommitApplier<'_> {
         Ok(())
     }
 
-    async fn verdict_event(&mut self, end: &StepEnd) -> Result<i64, StoreError> {
+    async fn verdict_event(&mut self, end: &StepEnd) -> Result<i64> {
         let event = json!({
             "session": self.head.id, "agent": self.head.agent, "date": self.head.date, "path": end.path,
             "node": end.path.node(), "verdict": end.outcome_kind,
@@ -339,7 +294,7 @@ impl CommitApplier<'_> {
     }
 
     /// Adds a step that was abandoned in the parent of a branch.
-    async fn abandoned(&mut self, step: &Intent, reused_from: &ReusedFrom) -> Result<(), StoreError> {
+    async fn abandoned(&mut self, step: &Intent, reused_from: &ReusedFrom) -> Result<()> {
         self.must_be_open(&step.path)?;
         let commit = self.commit;
         let implied_hash = json::hash(&json!([]));
@@ -356,62 +311,31 @@ impl CommitApplier<'_> {
             reused_from: Some(reused_from),
         };
         let link = self.head.link(&link.to_json());
-        let sql = "INSERT INTO steps (job_id, session_id, detached, path, kind, class, digest, request_ref,
-            state, lease_epoch, started_at, ended_at, implied_hash, reused_from, seq, prev_hash, hash)
-            VALUES ($1, $2, $3, $4, $5, $6, $7, $8, 'abandoned', $9, $10, $10, $11, $12, $13, $14, $15)
-            ON CONFLICT (session_id, detached, path) DO NOTHING";
-        let added = self
-            .db
-            .execute(
-                sql,
-                params![
-                    &commit.lease.job,
-                    commit.session,
-                    commit.detached,
-                    &step.path,
-                    step.path.kind(),
-                    class,
-                    step.digest,
-                    step.request_ref,
-                    commit.lease.epoch,
-                    commit.at,
-                    implied_hash,
-                    stored_origin(reused_from),
-                    link.seq,
-                    link.previous,
-                    link.hash
-                ],
-            )
-            .await?;
+        let row = columns! {
+            job_id: &commit.lease.job, session_id: commit.session, detached: commit.detached, path: &step.path,
+            kind: step.path.kind(), class, digest: step.digest, request_ref: step.request_ref, state: "abandoned",
+            lease_epoch: commit.lease.epoch, started_at: commit.at, ended_at: commit.at, implied_hash,
+            reused_from: stored_origin(reused_from), seq: link.seq, prev_hash: link.previous, hash: link.hash,
+        };
+        let new = " ON CONFLICT (session_id, detached, path) DO NOTHING";
+        let added = Statement::insert("steps", row).add(new, []).execute(self.db).await?;
         if added == 0 { Err(duplicate_step(&step.path)) } else { Ok(()) }
     }
 
     /// Abandons all open steps in the scope, in path order.
-    async fn close_scope(&mut self, scope: &str) -> Result<(), StoreError> {
+    async fn close_scope(&mut self, scope: &str) -> Result<()> {
         let commit = self.commit;
-        let rows = self
-            .db
-            .query(
-                "SELECT id, path, class, digest, request_ref,
-                 (SELECT coalesce(max(a.attempt), 0) FROM step_attempts a WHERE a.step_id = steps.id) FROM steps
-                 WHERE session_id = $1 AND detached = $2 AND state = 'intent'",
-                params![commit.session, commit.detached],
-            )
-            .await?;
-        let mut open = Vec::new();
-        for mut row in rows {
-            let id: i64 = row.get()?;
-            let path: StepPath = row.get()?;
-            if path.is_within(scope) {
-                open.push((path, id, row));
-            }
-        }
+        let sql = "SELECT path, id, (SELECT coalesce(max(a.attempt), 0) FROM step_attempts a
+            WHERE a.step_id = steps.id), class, digest, request_ref FROM steps
+            WHERE session_id = $1 AND detached = $2 AND state = 'intent'";
+        let tape = params![commit.session, commit.detached];
+        let mut open = self.db.all::<(StepPath, i64, u32, (_, _, _))>(sql, tape).await?;
+        open.retain(|(path, ..)| path.is_within(scope));
         open.sort_by(|left, right| left.0.cmp(&right.0));
-        for (path, id, mut row) in open {
+        for (path, id, last_attempt, (class, digest, request_ref)) in open {
             let implied_hash = json::hash(&json!([]));
-            let (class, digest, request_ref) = (row.get()?, row.get()?, row.get()?);
             let mut attempts = Vec::new();
-            if row.get::<u32>()? > 1 {
+            if last_attempt > 1 {
                 attempts = attempts_of(self.db, id).await?;
                 // Its outcome may be recorded after its guard has closed.
                 attempts.pop();
@@ -441,25 +365,14 @@ impl CommitApplier<'_> {
         Ok(())
     }
 
-    async fn find(&mut self, path: &StepPath) -> Result<Option<FoundSession>, StoreError> {
-        let row = self
-            .db
-            .row(
-                "SELECT id, state, class, digest, cost_usd FROM steps
-                 WHERE session_id = $1 AND detached = $2 AND path = $3",
-                params![self.commit.session, self.commit.detached, path],
-            )
-            .await?;
-        let read = |mut row: crate::value::Row| {
-            Ok(from_row!(row => FoundSession {
-                id, is_open: row.get::<String>()? == "intent", class, digest, cost_usd,
-            }))
-        };
-        row.map(read).transpose()
+    async fn find(&mut self, path: &StepPath) -> Result<Option<FoundSession>> {
+        let sql = "SELECT id, state, class, digest, cost_usd FROM steps
+            WHERE session_id = $1 AND detached = $2 AND path = $3";
+        self.db.first(sql, params![self.commit.session, self.commit.detached, path]).await
     }
 
     /// No steps of the day's own tape are accepted after the session's close; the summaries' tape stays open.
-    fn must_be_open(&self, path: &StepPath) -> Result<(), StoreError> {
+    fn must_be_open(&self, path: &StepPath) -> Result<()> {
         if self.head.closed && !self.commit.detached {
             return Err(StoreError::inconsistent(format!("the step {path} comes after its session's close")));
         }
@@ -467,11 +380,14 @@ impl CommitApplier<'_> {
     }
 }
 
+from_row! { impl row => FoundSession {
+    id, is_open: row.get::<String>()? == "intent", class, digest, cost_usd,
+} }
+
 /// A step's attempts with their errors, oldest first.
-async fn attempts_of(db: &mut dyn Db, step: i64) -> Result<Vec<(u32, Option<String>)>, StoreError> {
+async fn attempts_of(db: &mut dyn Db, step: i64) -> Result<Vec<(u32, Option<String>)>> {
     let sql = "SELECT attempt, error FROM step_attempts WHERE step_id = $1 ORDER BY attempt";
-    let rows = db.query(sql, params![step]).await?;
-    rows.into_iter().map(|mut row| Ok((row.get()?, row.get()?))).collect()
+    db.all(sql, params![step]).await
 }
 
 /// A step's origin as stored in its column.

@@ -3,10 +3,10 @@
 use super::head::{Head, Origin};
 use super::memory;
 use crate::db::Db;
-use crate::error::StoreError;
+use crate::error::{Result, StoreError};
 use crate::fence::Fence;
 use crate::search;
-use crate::value::params;
+use crate::value::{columns, params};
 use papertape_core::record::{DerivedRow, MessageRow, OrderRow};
 use serde_json::json;
 
@@ -23,7 +23,7 @@ pub(super) async fn insert(
     origin: Origin<'_>,
     ord: usize,
     row: &DerivedRow,
-) -> Result<(), StoreError> {
+) -> Result<()> {
     match row {
         DerivedRow::Message(row) => insert_message(db, fence, head, origin, ord, row).await,
         DerivedRow::Order(row) => insert_order(db, fence, head, origin, ord, row).await,
@@ -31,80 +31,34 @@ pub(super) async fn insert(
         DerivedRow::Context(row) => memory::insert_context(db, head, origin, ord, row).await,
         DerivedRow::Reflection(row) => memory::insert_reflection(db, head, origin, ord, row).await,
         DerivedRow::Given(row) => memory::insert_given(db, head, origin, ord, row).await,
-        DerivedRow::Exposure(row) => db
-            .execute(
-                "INSERT INTO exposures (session_id, dataset, series, first_date, last_date, row_count,
-                 latest_known_at, step_id, ord) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)",
-                params![
-                    head.id,
-                    row.dataset,
-                    &row.series,
-                    row.first,
-                    row.last,
-                    row.rows,
-                    row.latest_known_at,
-                    origin.step_id,
-                    ord
-                ],
-            )
-            .await
-            .map(drop),
-        DerivedRow::Position(row) => db
-            .execute(
-                "INSERT INTO positions (job_id, date, model, action_id, action_type, symbol, amount, price,
-                 cash, portfolio_value, session_id, created_at, step_id, ord, order_id, fee, slippage,
-                 realised_pnl, leverage, stop, target, ratio, nights)
-                 VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19,
-                 $20, $21, $22, $23)",
-                params![
-                    &head.job,
-                    head.date,
-                    &head.agent,
-                    row.action_id,
-                    &row.action_type,
-                    row.symbol.as_ref(),
-                    row.amount,
-                    row.price,
-                    row.cash,
-                    row.portfolio_value,
-                    head.id,
-                    origin.at,
-                    origin.step_id,
-                    ord,
-                    row.terms.order_id.as_ref(),
-                    row.terms.fee,
-                    row.terms.slippage,
-                    row.terms.realized_pnl,
-                    row.terms.leverage,
-                    row.terms.stop,
-                    row.terms.target,
-                    row.terms.ratio,
-                    row.terms.nights
-                ],
-            )
-            .await
-            .map(drop),
-        DerivedRow::Snapshot(row) => db
-            .execute(
-                "INSERT INTO position_snapshots (session_id, symbol, position_id, quantity, avg_price,
-                 close, unrealised_pnl, stop, leverage, step_id, ord)
-                 VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)",
-                params![
-                    head.id,
-                    &row.symbol,
-                    &row.position_id,
-                    row.quantity,
-                    row.avg_price,
-                    row.close,
-                    row.unrealised_pnl,
-                    row.stop,
-                    row.leverage,
-                    origin.step_id,
-                    ord
-                ],
-            )
-            .await
-            .map(drop),
+        DerivedRow::Exposure(row) => {
+            let columns = columns! {
+                session_id: head.id, dataset: row.dataset, series: &row.series, first_date: row.first,
+                last_date: row.last, row_count: row.rows, latest_known_at: row.latest_known_at,
+                step_id: origin.step_id, ord,
+            };
+            db.insert("exposures", columns).await
+        }
+        DerivedRow::Position(row) => {
+            let terms = &row.terms;
+            let columns = columns! {
+                job_id: &head.job, date: head.date, model: &head.agent, action_id: row.action_id,
+                action_type: &row.action_type, symbol: row.symbol.as_ref(), amount: row.amount, price: row.price,
+                cash: row.cash, portfolio_value: row.portfolio_value, session_id: head.id, created_at: origin.at,
+                step_id: origin.step_id, ord, order_id: terms.order_id.as_ref(), fee: terms.fee,
+                slippage: terms.slippage, realised_pnl: terms.realized_pnl, leverage: terms.leverage,
+                stop: terms.stop, target: terms.target, ratio: terms.ratio, nights: terms.nights,
+            };
+            db.insert("positions", columns).await
+        }
+        DerivedRow::Snapshot(row) => {
+            let columns = columns! {
+                session_id: head.id, symbol: &row.symbol, position_id: &row.position_id, quantity: row.quantity,
+                avg_price: row.avg_price, close: row.close, unrealised_pnl: row.unrealised_pnl, stop: row.stop,
+                leverage: row.leverage, step_id: origin.step_id, ord,
+            };
+            db.insert("position_snapshots", columns).await
+        }
     }
 }
 
@@ -115,12 +69,10 @@ async fn insert_message(
     origin: Origin<'_>,
     ord: usize,
     row: &MessageRow,
-) -> Result<(), StoreError> {
-    let content_id: i64 = db
-        .row("SELECT id FROM texts WHERE hash = $1", params![row.content])
-        .await?
-        .ok_or_else(|| StoreError::inconsistent(format!("the message of {} has no text", origin.path)))?
-        .get()?;
+) -> Result<()> {
+    let content_id = db.first::<i64>("SELECT id FROM texts WHERE hash = $1", params![row.content]).await?;
+    let content_id = content_id
+        .ok_or_else(|| StoreError::inconsistent(format!("the message of {} has no text", origin.path)))?;
     search::deferred_index::later(db, content_id).await?;
     let index = head.message();
     let event = json!({
@@ -128,26 +80,12 @@ async fn insert_message(
         "message_index": index, "role": row.role, "tool_name": row.tool_name,
     });
     let n = fence.event(db, "message", &event, origin.at).await?;
-    db.execute(
-        "INSERT INTO reasoning_log_rows (session_id, message_index, role, content_id, tool_name, tool_input,
-         timestamp, path, node, step_id, ord, n) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)",
-        params![
-            head.id,
-            index,
-            row.role.as_str(),
-            content_id,
-            row.tool_name.as_ref(),
-            row.tool_input.as_ref(),
-            origin.at,
-            origin.path,
-            origin.path.node(),
-            origin.step_id,
-            ord,
-            n
-        ],
-    )
-    .await
-    .map(drop)
+    let columns = columns! {
+        session_id: head.id, message_index: index, role: row.role, content_id, tool_name: row.tool_name.as_ref(),
+        tool_input: row.tool_input.as_ref(), timestamp: origin.at, path: origin.path, node: origin.path.node(),
+        step_id: origin.step_id, ord, n,
+    };
+    db.insert("reasoning_log_rows", columns).await
 }
 
 async fn insert_order(
@@ -157,40 +95,19 @@ async fn insert_order(
     origin: Origin<'_>,
     ord: usize,
     row: &OrderRow,
-) -> Result<(), StoreError> {
+) -> Result<()> {
     let event = json!({
         "session": head.id, "agent": head.agent, "date": head.date, "path": origin.path,
         "order_id": row.order_id, "symbol": row.symbol, "side": row.side, "quantity": row.quantity,
         "status": row.status, "code": row.code, "price": row.price,
     });
     let n = fence.event(db, "order", &event, origin.at).await?;
-    db.execute(
-        "INSERT INTO orders (session_id, order_id, symbol, side, quantity, status, code, message, numbers,
-         price, fee, slippage, realised_pnl, stop, target, leverage, created_at, step_id, ord, n)
-         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20)",
-        params![
-            head.id,
-            &row.order_id,
-            &row.symbol,
-            &row.side,
-            row.quantity,
-            &row.status,
-            row.code.as_ref(),
-            row.message.as_ref(),
-            row.numbers.as_ref(),
-            row.price,
-            row.fee,
-            row.slippage,
-            row.realized_pnl,
-            row.stop,
-            row.target,
-            row.leverage,
-            origin.at,
-            origin.step_id,
-            ord,
-            n
-        ],
-    )
-    .await
-    .map(drop)
+    let columns = columns! {
+        session_id: head.id, order_id: &row.order_id, symbol: &row.symbol, side: &row.side,
+        quantity: row.quantity, status: &row.status, code: row.code.as_ref(), message: row.message.as_ref(),
+        numbers: row.numbers.as_ref(), price: row.price, fee: row.fee, slippage: row.slippage,
+        realised_pnl: row.realized_pnl, stop: row.stop, target: row.target, leverage: row.leverage,
+        created_at: origin.at, step_id: origin.step_id, ord, n,
+    };
+    db.insert("orders", columns).await
 }

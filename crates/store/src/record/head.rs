@@ -3,8 +3,8 @@
 
 use crate::chain;
 use crate::db::Db;
-use crate::error::StoreError;
-use crate::value::params;
+use crate::error::{Result, StoreError};
+use crate::value::{from_row, params};
 use papertape_core::id::{AgentName, ContentHash, JobId};
 use papertape_core::message::Usage;
 use papertape_core::record::{AttemptEnd, Lease, SessionId};
@@ -50,45 +50,26 @@ pub(super) struct Link {
 
 impl Head {
     /// Reads the session's row. If `detached`, usage is added to the summaries' columns.
-    pub(super) async fn load(
-        db: &mut dyn Db,
-        id: SessionId,
-        lease: &Lease,
-        detached: bool,
-    ) -> Result<Self, StoreError> {
-        let sql = if detached {
-            "SELECT job_id, model, date, completed_at, next_message, detached_length, detached_head,
-             detached_input_tokens, detached_cached_tokens, detached_output_tokens, detached_cost_usd,
-             detached_estimated_calls, detached_unpriced_calls FROM trading_sessions WHERE id = $1"
-        } else {
-            "SELECT job_id, model, date, completed_at, next_message, chain_length, chain_head,
-             input_tokens, cached_tokens, output_tokens, cost_usd, estimated_calls, unpriced_calls
-             FROM trading_sessions WHERE id = $1"
-        };
+    pub(super) async fn load(db: &mut dyn Db, id: SessionId, lease: &Lease, detached: bool) -> Result<Self> {
+        let (chain, of) = columns_of(detached);
+        let sql = format!(
+            "SELECT job_id, model, date, completed_at, next_message, {chain}_length, {chain}_head,
+            {of}input_tokens, {of}cached_tokens, {of}output_tokens, {of}cost_usd, {of}estimated_calls,
+            {of}unpriced_calls FROM trading_sessions WHERE id = $1"
+        );
         let mut row = db
-            .row(sql, params![id])
+            .row(&sql, params![id])
             .await?
             .ok_or_else(|| StoreError::inconsistent(format!("there is no session {id}")))?;
-        let (job, agent, date) = (row.get()?, row.get()?, row.get()?);
+        let (job, agent, date): (JobId, AgentName, Date) = row.get()?;
         let closed = row.get::<Option<i64>>()?.is_some();
-        let (next_message, length) = (row.get()?, row.get()?);
+        let (next_message, length) = row.get()?;
         let hash = row.get::<Option<ContentHash>>()?;
-        let head = Self {
-            id,
-            closed,
-            next_message,
-            length,
-            hash: hash.unwrap_or_else(|| chain::detached_anchor(&job, &agent, date)),
-            job,
-            agent,
-            date,
-            usage: Usage { input_tokens: row.get()?, cached_tokens: row.get()?, output_tokens: row.get()? },
-            cost_usd: row.get()?,
-            estimated_calls: row.get()?,
-            unpriced_calls: row.get()?,
-            detached,
-            changed: false,
-        };
+        let hash = hash.unwrap_or_else(|| chain::detached_anchor(&job, &agent, date));
+        let head = from_row!(row => Self {
+            id: id, closed: closed, next_message: next_message, length: length, hash: hash, job: job, agent: agent,
+            date: date, usage, cost_usd, estimated_calls, unpriced_calls, detached: detached, changed: false,
+        });
         if head.job != lease.job {
             return Err(StoreError::inconsistent(format!(
                 "the session {id} is not of the job {}",
@@ -130,22 +111,18 @@ impl Head {
     }
 
     /// Writes the counters back.
-    pub(super) async fn save(&self, db: &mut dyn Db) -> Result<(), StoreError> {
+    pub(super) async fn save(&self, db: &mut dyn Db) -> Result<()> {
         if !self.changed {
             return Ok(());
         }
-        let sql = if self.detached {
-            "UPDATE trading_sessions SET next_message = $1, detached_length = $2, detached_head = $3,
-             detached_input_tokens = $4, detached_cached_tokens = $5, detached_output_tokens = $6,
-             detached_cost_usd = $7, detached_estimated_calls = $8, detached_unpriced_calls = $9
-             WHERE id = $10"
-        } else {
-            "UPDATE trading_sessions SET next_message = $1, chain_length = $2, chain_head = $3,
-             input_tokens = $4, cached_tokens = $5, output_tokens = $6, cost_usd = $7, estimated_calls = $8,
-             unpriced_calls = $9 WHERE id = $10"
-        };
+        let (chain, of) = columns_of(self.detached);
+        let sql = format!(
+            "UPDATE trading_sessions SET next_message = $1, {chain}_length = $2, {chain}_head = $3,
+            {of}input_tokens = $4, {of}cached_tokens = $5, {of}output_tokens = $6, {of}cost_usd = $7,
+            {of}estimated_calls = $8, {of}unpriced_calls = $9 WHERE id = $10"
+        );
         db.execute(
-            sql,
+            &sql,
             params![
                 self.next_message,
                 self.length,
@@ -162,4 +139,9 @@ impl Head {
         .await
         .map(drop)
     }
+}
+
+/// The names of the columns of the session's own tape, or of its detached one.
+fn columns_of(detached: bool) -> (&'static str, &'static str) {
+    if detached { ("detached", "detached_") } else { ("chain", "") }
 }

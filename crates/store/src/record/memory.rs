@@ -2,11 +2,11 @@
 
 use super::head::{Head, Origin};
 use crate::db::Db;
-use crate::error::StoreError;
-use crate::rows::memory::{search_text, side};
+use crate::error::{Result, StoreError};
+use crate::rows::memory::search_text;
 use crate::search;
 use crate::texts;
-use crate::value::params;
+use crate::value::{columns, params};
 use papertape_core::json;
 use papertape_core::record::{OpenPositionContextRow, RecalledMemoryRow, ReflectionRow, RoundMemoryRow};
 
@@ -16,31 +16,15 @@ pub(super) async fn insert_round(
     origin: Origin<'_>,
     ord: usize,
     row: &RoundMemoryRow,
-) -> Result<(), StoreError> {
-    db.execute(
-        "INSERT INTO trader_round_memory (job_id, model, session_id, round_id, situation, summary, source,
-         note, assets, is_open_entry, degraded, known_at, prunes_through, created_at, step_id, ord)
-         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16)",
-        params![
-            &head.job,
-            &head.agent,
-            head.id,
-            row.round_id,
-            &row.situation,
-            &row.summary,
-            row.source.as_str(),
-            row.note.as_ref(),
-            &json::to_value(&row.assets),
-            row.is_open_entry,
-            row.degraded,
-            row.known_at,
-            row.prunes_through,
-            origin.at,
-            origin.step_id,
-            ord
-        ],
-    )
-    .await?;
+) -> Result<()> {
+    let columns = columns! {
+        job_id: &head.job, model: &head.agent, session_id: head.id, round_id: row.round_id,
+        situation: &row.situation, summary: &row.summary, source: row.source, note: row.note.as_ref(),
+        assets: &json::to_value(&row.assets), is_open_entry: row.is_open_entry, degraded: row.degraded,
+        known_at: row.known_at, prunes_through: row.prunes_through, created_at: origin.at,
+        step_id: origin.step_id, ord,
+    };
+    db.insert("trader_round_memory", columns).await?;
     if let Some(through) = row.prunes_through {
         db.execute(
             "UPDATE trader_round_memory SET pruned = 1
@@ -58,37 +42,15 @@ pub(super) async fn insert_context(
     origin: Origin<'_>,
     ord: usize,
     row: &OpenPositionContextRow,
-) -> Result<(), StoreError> {
-    db.execute(
-        "INSERT INTO open_position_contexts (job_id, model, session_id, position_id, symbol, side, state,
-         round_id, summary, opened_at, entry_price, quantity, stop_loss, take_profit, leverage, split_ratio,
-         known_at, created_at, step_id, ord)
-         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20)",
-        params![
-            &head.job,
-            &head.agent,
-            head.id,
-            &row.position_id,
-            &row.symbol,
-            side(row.side),
-            row.state.as_str(),
-            row.round_id,
-            &row.summary,
-            row.opened_at,
-            row.entry_price,
-            row.quantity,
-            row.stop_loss,
-            row.take_profit,
-            row.leverage,
-            row.split_ratio,
-            row.known_at,
-            origin.at,
-            origin.step_id,
-            ord
-        ],
-    )
-    .await
-    .map(drop)
+) -> Result<()> {
+    let columns = columns! {
+        job_id: &head.job, model: &head.agent, session_id: head.id, position_id: &row.position_id,
+        symbol: &row.symbol, side: row.side, state: row.state, round_id: row.round_id, summary: &row.summary,
+        opened_at: row.opened_at, entry_price: row.entry_price, quantity: row.quantity,
+        stop_loss: row.stop_loss, take_profit: row.take_profit, leverage: row.leverage,
+        split_ratio: row.split_ratio, known_at: row.known_at, created_at: origin.at, step_id: origin.step_id, ord,
+    };
+    db.insert("open_position_contexts", columns).await
 }
 
 pub(super) async fn insert_reflection(
@@ -97,62 +59,27 @@ pub(super) async fn insert_reflection(
     origin: Origin<'_>,
     ord: usize,
     row: &ReflectionRow,
-) -> Result<(), StoreError> {
+) -> Result<()> {
     let words = papertape_core::tape::text(search_text(row));
     texts::insert(db, std::iter::once(&words)).await?;
-    let text_id: i64 = db
-        .row("SELECT id FROM texts WHERE hash = $1", params![words.hash])
-        .await?
-        .ok_or_else(|| StoreError::inconsistent("a reflection's words are gone"))?
-        .get()?;
+    let text_id = db.first::<i64>("SELECT id FROM texts WHERE hash = $1", params![words.hash]).await?;
+    let text_id = text_id.ok_or_else(|| StoreError::inconsistent("a reflection's words are gone"))?;
     search::index(db, text_id).await?;
-    db.execute(
-        "INSERT INTO trade_reflections (job_id, model, session_id, trade_id, position_id, part,
-         position_closed, cause, symbol, side, entry_time, exit_time, holding_days, quantity, entry_price,
-         exit_price, pnl, return_pct, leverage, notional, summary, execution_deviation, hypothesis_check,
-         error_tags, value_assessment, next_rules, thesis, source, note, known_at, text_id, created_at,
-         step_id, ord)
-         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20,
-         $21, $22, $23, $24, $25, $26, $27, $28, $29, $30, $31, $32, $33, $34)",
-        params![
-            &head.job,
-            &head.agent,
-            head.id,
-            row.trade_id,
-            &row.position_id,
-            row.part,
-            row.position_closed,
-            &row.cause,
-            &row.symbol,
-            side(row.side),
-            row.entry_time,
-            row.exit_time,
-            i64::from(row.holding_days),
-            row.quantity,
-            row.entry_price,
-            row.exit_price,
-            row.pnl,
-            row.return_pct,
-            row.leverage,
-            row.notional,
-            &row.summary,
-            &json::to_value(&row.execution_deviation),
-            &json::to_value(&row.hypothesis_check),
-            &json::to_value(&row.error_tags),
-            row.value_assessment.as_str(),
-            &json::to_value(&row.next_rules),
-            row.thesis.as_ref(),
-            row.source.as_str(),
-            row.note.as_ref(),
-            row.known_at,
-            text_id,
-            origin.at,
-            origin.step_id,
-            ord
-        ],
-    )
-    .await
-    .map(drop)
+    let columns = columns! {
+        job_id: &head.job, model: &head.agent, session_id: head.id, trade_id: row.trade_id,
+        position_id: &row.position_id, part: row.part, position_closed: row.position_closed, cause: &row.cause,
+        symbol: &row.symbol, side: row.side, entry_time: row.entry_time, exit_time: row.exit_time,
+        holding_days: i64::from(row.holding_days), quantity: row.quantity, entry_price: row.entry_price,
+        exit_price: row.exit_price, pnl: row.pnl, return_pct: row.return_pct, leverage: row.leverage,
+        notional: row.notional, summary: &row.summary,
+        execution_deviation: &json::to_value(&row.execution_deviation),
+        hypothesis_check: &json::to_value(&row.hypothesis_check),
+        error_tags: &json::to_value(&row.error_tags), value_assessment: row.value_assessment,
+        next_rules: &json::to_value(&row.next_rules), thesis: row.thesis.as_ref(), source: row.source,
+        note: row.note.as_ref(), known_at: row.known_at, text_id, created_at: origin.at,
+        step_id: origin.step_id, ord,
+    };
+    db.insert("trade_reflections", columns).await
 }
 
 pub(super) async fn insert_given(
@@ -161,20 +88,10 @@ pub(super) async fn insert_given(
     origin: Origin<'_>,
     ord: usize,
     row: &RecalledMemoryRow,
-) -> Result<(), StoreError> {
-    db.execute(
-        "INSERT INTO session_memory (session_id, kind, memory_id, job, known_at, step_id, ord)
-         VALUES ($1, $2, $3, $4, $5, $6, $7)",
-        params![
-            head.id,
-            row.kind.as_str(),
-            &row.memory_id,
-            row.job.as_ref(),
-            row.known_at,
-            origin.step_id,
-            ord
-        ],
-    )
-    .await
-    .map(drop)
+) -> Result<()> {
+    let columns = columns! {
+        session_id: head.id, kind: row.kind, memory_id: &row.memory_id, job: row.job.as_ref(),
+        known_at: row.known_at, step_id: origin.step_id, ord,
+    };
+    db.insert("session_memory", columns).await
 }

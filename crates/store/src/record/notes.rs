@@ -2,14 +2,14 @@
 
 use super::commit::CommitApplier;
 use crate::chain;
-use crate::error::StoreError;
-use crate::value::params;
+use crate::error::{Result, StoreError};
+use crate::value::{columns, params};
 use papertape_core::id::ContentHash;
 use papertape_core::tape::StepPath;
 use serde_json::json;
 
 impl CommitApplier<'_> {
-    pub(super) async fn instructions(&mut self, node: &str, hash: ContentHash) -> Result<(), StoreError> {
+    pub(super) async fn instructions(&mut self, node: &str, hash: ContentHash) -> Result<()> {
         let there = "SELECT 1 FROM session_instructions WHERE session_id = $1 AND node = $2";
         if self.db.row(there, params![self.head.id, node]).await?.is_some() {
             return Ok(());
@@ -24,20 +24,15 @@ impl CommitApplier<'_> {
         }
         let n = self.fence.event(self.db, "node", &event, self.commit.at).await?;
         let link = self.head.link(&chain::instructions_link(node, hash));
-        self.db
-            .execute(
-                "INSERT INTO session_instructions (session_id, node, hash, n, seq) VALUES ($1, $2, $3, $4, $5)",
-                params![self.head.id, node, hash, n, link.seq],
-            )
-            .await
-            .map(drop)
+        let row = columns! { session_id: self.head.id, node, hash, n, seq: link.seq };
+        self.db.insert("session_instructions", row).await
     }
 
     pub(super) async fn summary(
         &mut self,
         path: Option<&StepPath>,
         summary: &Result<String, String>,
-    ) -> Result<(), StoreError> {
+    ) -> Result<()> {
         let (text, error) = match summary {
             Ok(text) => (Some(text), None),
             Err(error) => (None, Some(error)),

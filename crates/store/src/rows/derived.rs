@@ -3,9 +3,8 @@
 use super::memory;
 use crate::chain::DailyFigures;
 use crate::db::Db;
-use crate::error::StoreError;
-use crate::value::{Row, from_row, params};
-use papertape_core::id::ContentHash;
+use crate::error::{Result, StoreError};
+use crate::value::{FromRow, from_row, params};
 use papertape_core::record::{
     ActionTerms, DerivedRow, ExposureRow, MessageRow, OrderRow, PositionRow, SessionId, SnapshotRow,
 };
@@ -15,69 +14,58 @@ use std::collections::BTreeMap;
 pub(crate) type BySteps = BTreeMap<i64, BTreeMap<i64, DerivedRow>>;
 
 /// Reads all derived rows of a session.
-pub(crate) async fn load_session(db: &mut dyn Db, session: SessionId) -> Result<BySteps, StoreError> {
+pub(crate) async fn load_session(db: &mut dyn Db, session: SessionId) -> Result<BySteps> {
     let mut found = BySteps::new();
-    let mut collect = |rows: Vec<Row>, read: fn(&mut Row) -> Result<DerivedRow, StoreError>| {
-        for mut row in rows {
-            let (step, ord): (Option<i64>, Option<i64>) = (row.get()?, row.get()?);
-            // Rows without a step were imported with their session and are not part of a chain.
-            if let (Some(step), Some(ord)) = (step, ord) {
-                let implied = read(&mut row)?;
-                if found.entry(step).or_default().insert(ord, implied).is_some() {
-                    return Err(StoreError::inconsistent(format!("two rows are number {ord} of a step")));
-                }
-            }
-        }
-        Ok(())
-    };
-    let session = params![session];
-    collect(db.query(MESSAGES, session).await?, |row| {
-        Ok(DerivedRow::Message(MessageRow {
-            role: role(&row.get::<String>()?)?,
-            content: row.get()?,
-            tool_name: row.get()?,
-            tool_input: row.get()?,
-        }))
-    })?;
+    let rows = &mut found;
     let select = |columns: &str, table: &str| {
         format!("SELECT step_id, ord, {columns} FROM {table} WHERE session_id = $1")
     };
-    let exposures = db.query(&select(EXPOSURE, "exposures"), session).await?;
-    collect(exposures, |row| Ok(DerivedRow::Exposure(read_exposure(row)?)))?;
-    let positions = db.query(&select(POSITION, "positions"), session).await?;
-    collect(positions, |row| {
-        // The session's close writes the day's profit and return to the last row, and chains them there.
-        let row = read_position(row)?;
-        Ok(DerivedRow::Position(PositionRow { daily_profit: None, daily_return_pct: None, ..row }))
-    })?;
-    let orders = db.query(&select(ORDER, "orders"), session).await?;
-    collect(orders, |row| Ok(DerivedRow::Order(Box::new(read_order(row)?))))?;
-    let snapshots = db.query(&select(SNAPSHOT, "position_snapshots"), session).await?;
-    collect(snapshots, |row| Ok(DerivedRow::Snapshot(read_snapshot(row)?)))?;
-    collect(db.query(&select(memory::ROUND, "trader_round_memory"), session).await?, |row| {
-        Ok(DerivedRow::Round(Box::new(memory::read_round(row)?)))
-    })?;
-    collect(db.query(&select(memory::CONTEXT, "open_position_contexts"), session).await?, |row| {
-        Ok(DerivedRow::Context(Box::new(memory::read_context(row)?)))
-    })?;
-    collect(db.query(&select(memory::REFLECTION, "trade_reflections"), session).await?, |row| {
-        Ok(DerivedRow::Reflection(Box::new(memory::read_reflection(row)?)))
-    })?;
-    collect(db.query(&select(memory::GIVEN, "session_memory"), session).await?, |row| {
-        Ok(DerivedRow::Given(memory::read_given(row)?))
-    })?;
+    collect(db, session, MESSAGES, rows, DerivedRow::Message).await?;
+    collect(db, session, &select(EXPOSURE, "exposures"), rows, DerivedRow::Exposure).await?;
+    // The session's close writes the day's profit and return to the last row, and chains them there.
+    collect(db, session, &select(POSITION, "positions"), rows, |row| {
+        DerivedRow::Position(PositionRow { daily_profit: None, daily_return_pct: None, ..row })
+    })
+    .await?;
+    collect(db, session, &select(ORDER, "orders"), rows, |row| DerivedRow::Order(Box::new(row))).await?;
+    collect(db, session, &select(SNAPSHOT, "position_snapshots"), rows, DerivedRow::Snapshot).await?;
+    let rounds = select(memory::ROUND, "trader_round_memory");
+    collect(db, session, &rounds, rows, |row| DerivedRow::Round(Box::new(row))).await?;
+    let contexts = select(memory::CONTEXT, "open_position_contexts");
+    collect(db, session, &contexts, rows, |row| DerivedRow::Context(Box::new(row))).await?;
+    let reflections = select(memory::REFLECTION, "trade_reflections");
+    collect(db, session, &reflections, rows, |row| DerivedRow::Reflection(Box::new(row))).await?;
+    collect(db, session, &select(memory::GIVEN, "session_memory"), rows, DerivedRow::Given).await?;
     Ok(found)
 }
 
+async fn collect<T: FromRow>(
+    db: &mut dyn Db,
+    session: SessionId,
+    sql: &str,
+    found: &mut BySteps,
+    derived: fn(T) -> DerivedRow,
+) -> Result<()> {
+    for (step, ord, row) in db.all::<(Option<i64>, Option<i64>, T)>(sql, params![session]).await? {
+        // Rows without a step were imported with their session and are not part of a chain.
+        if let (Some(step), Some(ord)) = (step, ord)
+            && found.entry(step).or_default().insert(ord, derived(row)).is_some()
+        {
+            return Err(StoreError::inconsistent(format!("two rows are number {ord} of a step")));
+        }
+    }
+    Ok(())
+}
+
 /// Reads the day's profit and return. Only the last row may have them.
-pub(crate) async fn daily_figures(db: &mut dyn Db, session: SessionId) -> Result<DailyFigures, StoreError> {
+pub(crate) async fn daily_figures(db: &mut dyn Db, session: SessionId) -> Result<DailyFigures> {
     let sql = "SELECT daily_profit, daily_return_pct FROM positions WHERE session_id = $1 ORDER BY action_id";
     let mut last = DailyFigures::default();
-    for mut row in db.query(sql, params![session]).await? {
+    for figures in db.all::<DailyFigures>(sql, params![session]).await? {
         if last != DailyFigures::default() {
             return Err(StoreError::inconsistent("a row of positions before the last has the day's figures"));
         }
-        last = DailyFigures { profit: row.get()?, return_pct: row.get()? };
+        last = figures;
     }
     Ok(last)
 }
@@ -97,38 +85,25 @@ pub(crate) const EXPOSURE: &str = "dataset, series, first_date, last_date, row_c
 pub(crate) const SNAPSHOT: &str =
     "symbol, position_id, quantity, avg_price, close, unrealised_pnl, stop, leverage";
 
-pub(crate) fn role(word: &str) -> Result<papertape_core::message::Role, StoreError> {
-    use papertape_core::message::Role;
-    [Role::User, Role::Assistant, Role::Tool]
-        .into_iter()
-        .find(|role| role.as_str() == word)
-        .ok_or_else(|| StoreError::inconsistent(format!("`{word}` is not a role")))
-}
+from_row! { impl row => DailyFigures { profit, return_pct } }
 
-pub(crate) fn read_exposure(row: &mut Row) -> Result<ExposureRow, StoreError> {
-    Ok(from_row!(row => ExposureRow {
-        dataset: row.get::<ContentHash>()?, series, first, last, rows, latest_known_at,
-    }))
-}
+from_row! { impl row => MessageRow { role, content, tool_name, tool_input } }
 
-pub(crate) fn read_position(row: &mut Row) -> Result<PositionRow, StoreError> {
-    Ok(from_row!(row => PositionRow {
-        action_id, action_type, symbol, amount, price, cash, portfolio_value, daily_profit, daily_return_pct,
-        terms: from_row!(row => ActionTerms {
-            order_id, fee, slippage, realized_pnl, leverage, stop, target, ratio, nights,
-        }),
-    }))
-}
+from_row! { impl row => ExposureRow { dataset, series, first, last, rows, latest_known_at } }
 
-pub(crate) fn read_order(row: &mut Row) -> Result<OrderRow, StoreError> {
-    Ok(from_row!(row => OrderRow {
-        order_id, symbol, side, quantity, status, code, message, numbers, price, fee, slippage, realized_pnl,
-        stop, target, leverage,
-    }))
-}
+from_row! { impl row => PositionRow {
+    action_id, action_type, symbol, amount, price, cash, portfolio_value, daily_profit, daily_return_pct, terms,
+} }
 
-pub(crate) fn read_snapshot(row: &mut Row) -> Result<SnapshotRow, StoreError> {
-    Ok(from_row!(row => SnapshotRow {
-        symbol, position_id, quantity, avg_price, close, unrealised_pnl, stop, leverage,
-    }))
-}
+from_row! { impl row => ActionTerms {
+    order_id, fee, slippage, realized_pnl, leverage, stop, target, ratio, nights,
+} }
+
+from_row! { impl row => OrderRow {
+    order_id, symbol, side, quantity, status, code, message, numbers, price, fee, slippage, realized_pnl,
+    stop, target, leverage,
+} }
+
+from_row! { impl row => SnapshotRow {
+    symbol, position_id, quantity, avg_price, close, unrealised_pnl, stop, leverage,
+} }

@@ -10,13 +10,13 @@ pub(crate) mod deferred_index;
 mod tokenizer;
 
 use crate::db::{Backend, Db};
-use crate::error::StoreError;
+use crate::error::{Result, StoreError};
 use crate::texts;
-use crate::value::{Row, Value, params};
+use crate::value::{Value, params};
 use tokenizer::{Word, query_tokens};
 
 /// Indexes the text, unless it already is.
-pub(crate) async fn index(db: &mut dyn Db, text_id: i64) -> Result<(), StoreError> {
+pub(crate) async fn index(db: &mut dyn Db, text_id: i64) -> Result<()> {
     let (known, add) = match db.backend() {
         Backend::Sqlite => (
             "SELECT rowid FROM text_search WHERE rowid = $1",
@@ -31,12 +31,9 @@ pub(crate) async fn index(db: &mut dyn Db, text_id: i64) -> Result<(), StoreErro
     if db.row(known, params![text_id]).await?.is_some() {
         return Ok(());
     }
-    let read = |mut row: Row| texts::decode(row.get()?, row.get()?);
-    let body = db
-        .row("SELECT body, encoding FROM texts WHERE id = $1", params![text_id])
-        .await?
-        .map_or_else(|| Err(StoreError::inconsistent("a text is gone")), read)?;
-    let words = tokenizer::indexed(&body);
+    let text = db.first("SELECT body, encoding FROM texts WHERE id = $1", params![text_id]).await?;
+    let (body, encoding) = text.ok_or_else(|| StoreError::inconsistent("a text is gone"))?;
+    let words = tokenizer::indexed(&texts::decode(body, encoding)?);
     if !words.is_empty() {
         db.execute(add, params![text_id, words.join(" ")]).await?;
     }
@@ -44,7 +41,7 @@ pub(crate) async fn index(db: &mut dyn Db, text_id: i64) -> Result<(), StoreErro
 }
 
 /// Removes a text that is about to be deleted from SQLite's index. PostgreSQL's index needs no such step.
-pub(crate) async fn forget(db: &mut dyn Db, text_id: i64, body: &str) -> Result<(), StoreError> {
+pub(crate) async fn forget(db: &mut dyn Db, text_id: i64, body: &str) -> Result<()> {
     db.execute("DELETE FROM texts_to_index WHERE text_id = $1", params![text_id]).await?;
     let known = db.row("SELECT rowid FROM text_search WHERE rowid = $1", params![text_id]).await?;
     if known.is_some() {
@@ -87,7 +84,7 @@ enum Frequency {
 
 impl SearchQuery {
     /// Parses a query and estimates how frequent its words are. `None` if it has no words and so matches nothing.
-    pub(crate) async fn parse(db: &mut dyn Db, question: &str) -> Result<Option<Self>, StoreError> {
+    pub(crate) async fn parse(db: &mut dyn Db, question: &str) -> Result<Option<Self>> {
         let backend = db.backend();
         let tokens = query_tokens(question);
         if tokens.is_empty() {
@@ -128,17 +125,14 @@ impl SearchQuery {
 }
 
 /// Counts the first matches, which come in ID order: the last ID shows how dense they are.
-async fn frequency(db: &mut dyn Db, words: &Value) -> Result<Frequency, StoreError> {
+async fn frequency(db: &mut dyn Db, words: &Value) -> Result<Frequency> {
     let newest = "SELECT coalesce(max(id), 0) FROM texts";
-    let all: i64 = db.row(newest, &[]).await?.map_or(Ok(0), |mut row| row.get())?;
+    let all: i64 = db.first(newest, &[]).await?.unwrap_or_default();
     let rare = (all / RARE_OF).clamp(RARE_ANYWAY, RARE);
     let sql = "SELECT count(*), coalesce(max(rowid), 0) FROM
         (SELECT rowid FROM text_search WHERE text_search MATCH $1 LIMIT $2)";
-    let row = db.row(sql, &[words.clone(), (rare + 1).into()]).await?;
-    let (found, last): (i64, i64) = match row {
-        Some(mut row) => (row.get()?, row.get()?),
-        None => (0, 0),
-    };
+    let found = db.first::<(i64, i64)>(sql, &[words.clone(), (rare + 1).into()]).await?;
+    let (found, last) = found.unwrap_or_default();
     Ok(match found {
         found if found <= rare => Frequency::Rare,
         found if last / found < EVERYWHERE_OF => Frequency::Everywhere,

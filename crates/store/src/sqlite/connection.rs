@@ -1,7 +1,7 @@
 //! Connections to a data file, and statements on them.
 
 use crate::db::{Backend, Db};
-use crate::error::StoreError;
+use crate::error::{Result, StoreError};
 use crate::value::{Row, Value};
 use futures::FutureExt as _;
 use futures::future::ready;
@@ -46,7 +46,7 @@ pub(super) fn private(options: &mut OpenOptions) {
 
 /// Creates the file, if it does not exist, for its owner only. SQLite gives the same mode to the files that it
 /// creates next to it.
-pub(crate) fn create(path: &Path) -> Result<(), StoreError> {
+pub(crate) fn create(path: &Path) -> Result<()> {
     let mut options = OpenOptions::new();
     options.write(true).create(true).truncate(false);
     private(&mut options);
@@ -54,7 +54,7 @@ pub(crate) fn create(path: &Path) -> Result<(), StoreError> {
 }
 
 /// Opens a read-write connection.
-pub(super) fn open(path: &Path) -> Result<Connection, StoreError> {
+pub(super) fn open(path: &Path) -> Result<Connection> {
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let connection = Connection::open_with_flags(path, flags)?;
     prepare(&connection)?;
@@ -65,7 +65,7 @@ pub(super) fn open(path: &Path) -> Result<Connection, StoreError> {
 }
 
 /// Opens a read-only connection.
-pub(super) fn open_read_only(path: &Path) -> Result<Connection, StoreError> {
+pub(super) fn open_read_only(path: &Path) -> Result<Connection> {
     let connection =
         Connection::open_with_flags(path, READ_ONLY).map_err(|error| StoreError::file(path, &error))?;
     prepare(&connection)?;
@@ -73,7 +73,7 @@ pub(super) fn open_read_only(path: &Path) -> Result<Connection, StoreError> {
 }
 
 /// Opens a file that nobody changes, ignoring its WAL and creating no files next to it.
-pub(super) fn open_immutable(path: &Path) -> Result<Connection, StoreError> {
+pub(super) fn open_immutable(path: &Path) -> Result<Connection> {
     let path_in_uri = percent_encoding::percent_encode(path.as_os_str().as_encoded_bytes(), URI_PATH);
     let uri = format!("file:{path_in_uri}?immutable=1");
     let connection = Connection::open_with_flags(uri, READ_ONLY | OpenFlags::SQLITE_OPEN_URI)
@@ -83,17 +83,17 @@ pub(super) fn open_immutable(path: &Path) -> Result<Connection, StoreError> {
 }
 
 /// The application ID in a file's header; 0 if unset.
-pub(super) fn application_id(path: &Path) -> Result<i64, StoreError> {
+pub(super) fn application_id(path: &Path) -> Result<i64> {
     Ok(open_read_only(path)?.query_row("PRAGMA application_id", [], |row| row.get(0))?)
 }
 
 /// Sets the application ID.
-pub(super) fn set_application_id(path: &Path, id: i64) -> Result<(), StoreError> {
+pub(super) fn set_application_id(path: &Path, id: i64) -> Result<()> {
     Ok(open(path)?.pragma_update(None, "application_id", id)?)
 }
 
 /// Removes the file and SQLite's files next to it.
-pub(super) fn remove(path: &Path) -> Result<(), StoreError> {
+pub(super) fn remove(path: &Path) -> Result<()> {
     // The WAL first: a WAL without its file is harmless, a file without its WAL may lack commits.
     for file in [beside(path, "-wal"), beside(path, "-shm"), path.to_owned()] {
         match std::fs::remove_file(&file) {
@@ -106,14 +106,14 @@ pub(super) fn remove(path: &Path) -> Result<(), StoreError> {
     Ok(())
 }
 
-fn prepare(connection: &Connection) -> Result<(), StoreError> {
+fn prepare(connection: &Connection) -> Result<()> {
     connection.busy_timeout(BUSY)?;
     connection.set_prepared_statement_cache_capacity(CACHED_STATEMENTS);
     Ok(())
 }
 
 /// Copies the whole database into a new file.
-pub(crate) fn copy(connection: &Connection, to: &Path) -> Result<(), StoreError> {
+pub(crate) fn copy(connection: &Connection, to: &Path) -> Result<()> {
     let mut options = OpenOptions::new();
     options.write(true).create_new(true);
     private(&mut options);
@@ -134,7 +134,7 @@ impl<'c> SqliteDb<'c> {
         Self { connection }
     }
 
-    fn bound(&self, sql: &str, params: &[Value]) -> Result<CachedStatement<'_>, StoreError> {
+    fn bound(&self, sql: &str, params: &[Value]) -> Result<CachedStatement<'_>> {
         let mut statement = self.connection.prepare_cached(sql)?;
         if params.len() > NAMES.len() {
             return Err(StoreError::inconsistent("a statement has too many parameters"));
@@ -148,7 +148,7 @@ impl<'c> SqliteDb<'c> {
         Ok(statement)
     }
 
-    fn rows(&self, sql: &str, params: &[Value]) -> Result<Vec<Row>, StoreError> {
+    fn rows(&self, sql: &str, params: &[Value]) -> Result<Vec<Row>> {
         let mut statement = self.bound(sql, params)?;
         let columns = statement.column_count();
         let mut rows = statement.raw_query();
@@ -156,13 +156,13 @@ impl<'c> SqliteDb<'c> {
         while let Some(row) = rows.next()? {
             let values = (0..columns)
                 .map(|column| Ok(from_sqlite(row.get_ref(column)?)))
-                .collect::<Result<Vec<_>, StoreError>>()?;
+                .collect::<Result<Vec<_>>>()?;
             found.push(Row::new(values));
         }
         Ok(found)
     }
 
-    fn change(&self, sql: &str, params: &[Value]) -> Result<u64, StoreError> {
+    fn change(&self, sql: &str, params: &[Value]) -> Result<u64> {
         Ok(self.bound(sql, params)?.raw_execute()? as u64)
     }
 }
@@ -172,19 +172,11 @@ impl Db for SqliteDb<'_> {
         Backend::Sqlite
     }
 
-    fn query<'a>(
-        &'a mut self,
-        sql: &'a str,
-        params: &'a [Value],
-    ) -> BoxFuture<'a, Result<Vec<Row>, StoreError>> {
+    fn query<'a>(&'a mut self, sql: &'a str, params: &'a [Value]) -> BoxFuture<'a, Result<Vec<Row>>> {
         ready(self.rows(sql, params)).boxed()
     }
 
-    fn execute<'a>(
-        &'a mut self,
-        sql: &'a str,
-        params: &'a [Value],
-    ) -> BoxFuture<'a, Result<u64, StoreError>> {
+    fn execute<'a>(&'a mut self, sql: &'a str, params: &'a [Value]) -> BoxFuture<'a, Result<u64>> {
         ready(self.change(sql, params)).boxed()
     }
 }

@@ -2,7 +2,7 @@
 //! ends, however it ends.
 
 use super::connection::beside;
-use crate::error::StoreError;
+use crate::error::{Result, StoreError};
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{Read as _, Seek as _, Write as _};
 use std::path::Path;
@@ -37,7 +37,7 @@ pub(crate) fn lock_owner_pid(path: &Path) -> Option<u32> {
 
 impl Lock {
     /// Acquires the lock of the data file at `path`.
-    pub(super) fn take(path: &Path) -> Result<Self, StoreError> {
+    pub(super) fn take(path: &Path) -> Result<Self> {
         let lock_path = beside(path, ".lock");
         let failed = |error: std::io::Error| StoreError::file(&lock_path, &error);
         let mut options = OpenOptions::new();

@@ -1,17 +1,13 @@
 //! Migrates a data file.
 
 use super::connection::copy;
-use crate::error::StoreError;
+use crate::error::Result;
 use crate::migrate::{Migration, VERSIONS, check, failed, pending};
 use rusqlite::{Connection, TransactionBehavior};
 use std::path::{Path, PathBuf};
 
 /// Migrates a SQLite file to the newest schema in one transaction, after backing it up.
-pub(super) fn migrate(
-    connection: &mut Connection,
-    path: &Path,
-    migrations: &[Migration],
-) -> Result<(), StoreError> {
+pub(super) fn migrate(connection: &mut Connection, path: &Path, migrations: &[Migration]) -> Result<()> {
     let found = sqlite_version(connection)?;
     let pending = pending(found, migrations)?;
     let Some(newest) = pending.last() else {
@@ -37,11 +33,11 @@ pub(super) fn migrate(
 }
 
 /// Checks that the file has this program's schema, for read-only access.
-pub(super) fn check_version(connection: &Connection) -> Result<(), StoreError> {
+pub(super) fn check_version(connection: &Connection) -> Result<()> {
     check(sqlite_version(connection)?)
 }
 
-fn sqlite_version(connection: &Connection) -> Result<i64, StoreError> {
+fn sqlite_version(connection: &Connection) -> Result<i64> {
     if !connection.table_exists(None, "schema_version")? {
         return Ok(0);
     }
@@ -50,7 +46,7 @@ fn sqlite_version(connection: &Connection) -> Result<i64, StoreError> {
 }
 
 /// Copies the file to `NAME.v1-backup`, or the first free name of that form.
-pub(crate) fn back_up(connection: &Connection, path: &Path, version: i64) -> Result<PathBuf, StoreError> {
+pub(crate) fn back_up(connection: &Connection, path: &Path, version: i64) -> Result<PathBuf> {
     let named = |suffix: String| {
         let mut name = path.as_os_str().to_owned();
         name.push(format!(".v{version}-backup{suffix}"));
@@ -70,6 +66,7 @@ mod tests {
     //! The one thing a migration must never do is lose data, so each case starts from a file with a row in it.
 
     use super::*;
+    use crate::error::StoreError;
     use crate::sqlite::Engine;
 
     const OLD: Migration = Migration {

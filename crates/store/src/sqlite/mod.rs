@@ -8,7 +8,7 @@ mod reader;
 mod writer;
 
 use crate::db::Db;
-use crate::error::StoreError;
+use crate::error::{Result, StoreError};
 use crate::migrate::Migration;
 use connection::SqliteDb;
 pub(crate) use connection::{beside, copy, create};
@@ -43,12 +43,12 @@ pub(crate) struct Engine {
 
 impl Engine {
     /// Opens or creates the file, migrates it to the newest schema, and owns it from then on.
-    pub(crate) fn open(path: &Path, migrations: &[Migration]) -> Result<Self, StoreError> {
+    pub(crate) fn open(path: &Path, migrations: &[Migration]) -> Result<Self> {
         Self::start(path, Lock::take(path)?, migrations)
     }
 
     /// Like `open`, for dev mode data: see `dev.rs`.
-    pub(crate) fn open_dev(path: &Path, wipe: bool, migrations: &[Migration]) -> Result<Self, StoreError> {
+    pub(crate) fn open_dev(path: &Path, wipe: bool, migrations: &[Migration]) -> Result<Self> {
         let lock = Lock::take(path)?;
         if path.metadata().is_ok_and(|meta| meta.len() > 0) {
             if connection::application_id(path)? != DEV_APPLICATION_ID {
@@ -63,7 +63,7 @@ impl Engine {
         Self::start(path, lock, migrations)
     }
 
-    fn start(path: &Path, lock: Lock, migrations: &[Migration]) -> Result<Self, StoreError> {
+    fn start(path: &Path, lock: Lock, migrations: &[Migration]) -> Result<Self> {
         connection::create(path)?;
         let mut connection = connection::open(path)?;
         migrate::migrate(&mut connection, path, migrations)?;
@@ -74,7 +74,7 @@ impl Engine {
     }
 
     /// Opens an existing file for reading, alongside the process that owns it.
-    pub(crate) fn open_read_only(path: &Path) -> Result<Self, StoreError> {
+    pub(crate) fn open_read_only(path: &Path) -> Result<Self> {
         let source = ReadSource::of(path)?;
         migrate::check_version(&source.connect()?)?;
         let readers = Readers::start(&source)?;
@@ -83,10 +83,10 @@ impl Engine {
 
     /// Runs the work in the writer's next transaction. It is queued when this returns; the future resolves when
     /// it is durable.
-    pub(crate) fn write<T, F>(&self, work: F) -> BoxFuture<'static, Result<T, StoreError>>
+    pub(crate) fn write<T, F>(&self, work: F) -> BoxFuture<'static, Result<T>>
     where
         T: Send + 'static,
-        F: for<'a> Fn(&'a mut dyn Db) -> BoxFuture<'a, Result<T, StoreError>> + Send + 'static,
+        F: for<'a> Fn(&'a mut dyn Db) -> BoxFuture<'a, Result<T>> + Send + 'static,
     {
         let Some(writer) = &self.writer else {
             return async { Err(StoreError::ReadOnly) }.boxed();
@@ -97,10 +97,10 @@ impl Engine {
     }
 
     /// Runs the work on a reader, on one snapshot of the database.
-    pub(crate) fn read<T, F>(&self, work: F) -> BoxFuture<'static, Result<T, StoreError>>
+    pub(crate) fn read<T, F>(&self, work: F) -> BoxFuture<'static, Result<T>>
     where
         T: Send + 'static,
-        F: for<'a> Fn(&'a mut dyn Db) -> BoxFuture<'a, Result<T, StoreError>> + Send + 'static,
+        F: for<'a> Fn(&'a mut dyn Db) -> BoxFuture<'a, Result<T>> + Send + 'static,
     {
         self.on_connection(move |connection| {
             connection.execute_batch("BEGIN")?;
@@ -111,7 +111,7 @@ impl Engine {
     }
 
     /// Copies the whole database as of now into a new file.
-    pub(crate) fn backup(&self, to: &Path) -> BoxFuture<'static, Result<(), StoreError>> {
+    pub(crate) fn backup(&self, to: &Path) -> BoxFuture<'static, Result<()>> {
         let to = to.to_owned();
         self.on_connection(move |connection| connection::copy(connection, &to))
     }
@@ -124,8 +124,8 @@ impl Engine {
 
     fn on_connection<T: Send + 'static>(
         &self,
-        work: impl FnOnce(&mut Connection) -> Result<T, StoreError> + Send + 'static,
-    ) -> BoxFuture<'static, Result<T, StoreError>> {
+        work: impl FnOnce(&mut Connection) -> Result<T> + Send + 'static,
+    ) -> BoxFuture<'static, Result<T>> {
         let (sender, receiver) = oneshot::channel();
         self.readers.send(Box::new(move |connection| {
             let _ = sender.send(work(connection));
@@ -135,7 +135,7 @@ impl Engine {
 }
 
 /// Reads every page of a file without a writer: see <https://sqlite.org/pragma.html#pragma_integrity_check>.
-pub(crate) fn check_file(path: &Path) -> Result<(), StoreError> {
+pub(crate) fn check_file(path: &Path) -> Result<()> {
     let connection = connection::open_immutable(path)?;
     migrate::check_version(&connection)?;
     let mut statement = connection.prepare("PRAGMA integrity_check(3)")?;
@@ -150,14 +150,14 @@ pub(crate) fn check_file(path: &Path) -> Result<(), StoreError> {
 struct WriteJob<T, F> {
     work: F,
     /// `None`: not run, or it panicked.
-    result: Option<Result<T, StoreError>>,
-    sender: oneshot::Sender<Result<T, StoreError>>,
+    result: Option<Result<T>>,
+    sender: oneshot::Sender<Result<T>>,
 }
 
 impl<T, F> writer::WriterTask for WriteJob<T, F>
 where
     T: Send,
-    F: for<'a> Fn(&'a mut dyn Db) -> BoxFuture<'a, Result<T, StoreError>> + Send,
+    F: for<'a> Fn(&'a mut dyn Db) -> BoxFuture<'a, Result<T>> + Send,
 {
     fn run(&mut self, db: &mut dyn Db) -> bool {
         self.result = None;
@@ -168,7 +168,7 @@ where
         self.result = Some(Err(error));
     }
 
-    fn answer(self: Box<Self>, ended: Result<(), StoreError>) {
+    fn answer(self: Box<Self>, ended: Result<()>) {
         let answer = match (self.result, ended) {
             (Some(Err(error)), _) | (_, Err(error)) => Err(error),
             (Some(Ok(value)), Ok(())) => Ok(value),
@@ -179,9 +179,7 @@ where
     }
 }
 
-fn answered<T: Send + 'static>(
-    receiver: oneshot::Receiver<Result<T, StoreError>>,
-) -> BoxFuture<'static, Result<T, StoreError>> {
+fn answered<T: Send + 'static>(receiver: oneshot::Receiver<Result<T>>) -> BoxFuture<'static, Result<T>> {
     async move {
         receiver.await.unwrap_or_else(|_| Err(StoreError::Database("the database thread is gone".to_owned())))
     }
@@ -189,7 +187,7 @@ fn answered<T: Send + 'static>(
 }
 
 /// The result of work whose statements all resolve immediately.
-fn ready<T>(work: BoxFuture<'_, Result<T, StoreError>>) -> Result<T, StoreError> {
+fn ready<T>(work: BoxFuture<'_, Result<T>>) -> Result<T> {
     work.now_or_never().unwrap_or_else(|| {
         Err(StoreError::Inconsistent("work on SQLite waits for something else".to_owned()))
     })

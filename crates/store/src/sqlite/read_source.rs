@@ -2,7 +2,7 @@
 //! directory or disk), the file as immutable, or a copy.
 
 use super::connection::{beside, open_immutable, open_read_only};
-use crate::error::StoreError;
+use crate::error::{Result, StoreError};
 use rusqlite::Connection;
 use std::path::{Path, PathBuf};
 
@@ -30,7 +30,7 @@ impl ReadSource {
     ///
     /// # Errors
     /// Returns an error if the file does not exist, is empty or is not a database, or if a copy cannot be made.
-    pub(super) fn of(path: &Path) -> Result<Self, StoreError> {
+    pub(super) fn of(path: &Path) -> Result<Self> {
         let meta = path.metadata().map_err(|error| StoreError::file(path, &error))?;
         if meta.len() == 0 {
             let why = "the file is empty: it is not a database; restore it from a backup, or move it away";
@@ -48,7 +48,7 @@ impl ReadSource {
         }
     }
 
-    pub(super) fn connect(&self) -> Result<Connection, StoreError> {
+    pub(super) fn connect(&self) -> Result<Connection> {
         match self {
             Self::Shared(path) => open_read_only(path),
             Self::Immutable(path) => open_immutable(path),
@@ -80,7 +80,7 @@ pub(crate) struct TemporaryCopy {
 
 impl TemporaryCopy {
     /// Copies a data file with the files that SQLite keeps next to it.
-    pub(crate) fn of(path: &Path) -> Result<Self, StoreError> {
+    pub(crate) fn of(path: &Path) -> Result<Self> {
         Self::by(path, |file| {
             std::fs::copy(path, file).map_err(|error| StoreError::file(path, &error))?;
             for end in ["-wal", "-journal"] {
@@ -97,10 +97,7 @@ impl TemporaryCopy {
     }
 
     /// Makes a copy with `copy`, which writes to the given path.
-    pub(crate) fn by(
-        path: &Path,
-        copy: impl FnOnce(&Path) -> Result<(), StoreError>,
-    ) -> Result<Self, StoreError> {
+    pub(crate) fn by(path: &Path, copy: impl FnOnce(&Path) -> Result<()>) -> Result<Self> {
         let dir = private_dir()?;
         // From here on, drop removes the directory, even if copying fails.
         let made = Self { file: dir.join("record.db"), dir };
@@ -122,7 +119,7 @@ impl Drop for TemporaryCopy {
 }
 
 /// Creates a directory that only its owner can enter.
-fn private_dir() -> Result<PathBuf, StoreError> {
+fn private_dir() -> Result<PathBuf> {
     let above = std::env::temp_dir();
     let mut builder = std::fs::DirBuilder::new();
     #[cfg(unix)]

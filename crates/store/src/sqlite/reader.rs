@@ -1,7 +1,7 @@
 //! A few read connections, each with its own thread.
 
 use super::read_source::ReadSource;
-use crate::error::StoreError;
+use crate::error::{Result, StoreError};
 use rusqlite::Connection;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -21,7 +21,7 @@ pub(super) struct Readers {
 }
 
 impl Readers {
-    pub(super) fn start(source: &ReadSource) -> Result<Self, StoreError> {
+    pub(super) fn start(source: &ReadSource) -> Result<Self> {
         let (tasks, queue) = channel();
         let queue = Arc::new(Mutex::new(queue));
         let threads = (0..READERS)
@@ -33,7 +33,7 @@ impl Readers {
                     .spawn(move || run(connection, &queue))
                     .map_err(|error| StoreError::Database(format!("cannot start a reader: {error}")))
             })
-            .collect::<Result<Vec<_>, StoreError>>()?;
+            .collect::<Result<Vec<_>>>()?;
         Ok(Self { tasks: Some(tasks), threads })
     }
 

@@ -3,7 +3,7 @@
 
 use super::connection::SqliteDb;
 use crate::db::Db;
-use crate::error::StoreError;
+use crate::error::{Result, StoreError};
 use crate::search::deferred_index;
 use rusqlite::Connection;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -32,7 +32,7 @@ pub(super) trait WriterTask: Send {
 
     /// Sends the result to the waiter, given how the surrounding transaction ended. Work that panicked sends
     /// nothing: its receiver sees the sender dropped.
-    fn answer(self: Box<Self>, ended: Result<(), StoreError>);
+    fn answer(self: Box<Self>, ended: Result<()>);
 }
 
 /// The writer's handle. Dropping it waits until all tasks sent are durable.
@@ -43,7 +43,7 @@ pub(super) struct Writer {
 }
 
 impl Writer {
-    pub(super) fn start(connection: Connection) -> Result<Self, StoreError> {
+    pub(super) fn start(connection: Connection) -> Result<Self> {
         let (tasks, queue) = channel();
         let thread = std::thread::Builder::new()
             .name("papertape-writer".to_owned())
@@ -148,10 +148,7 @@ fn transact(connection: &mut Connection, mut group: Vec<Box<dyn WriterTask>>) {
 /// Runs all tasks without savepoints, which is much cheaper: with savepoints, the full text index is written once
 /// per task instead of once per transaction. Returns `None` if one of several tasks failed, which is rare:
 /// everything was then rolled back.
-fn run_together(
-    connection: &mut Connection,
-    group: &mut [Box<dyn WriterTask>],
-) -> Option<Result<(), StoreError>> {
+fn run_together(connection: &mut Connection, group: &mut [Box<dyn WriterTask>]) -> Option<Result<()>> {
     if let Err(error) = run(connection, "BEGIN IMMEDIATE") {
         return Some(Err(error));
     }
@@ -166,7 +163,7 @@ fn run_together(
 }
 
 /// Runs each task in its own savepoint; only a failed task is rolled back.
-fn one_by_one(connection: &mut Connection, group: &mut [Box<dyn WriterTask>]) -> Result<(), StoreError> {
+fn one_by_one(connection: &mut Connection, group: &mut [Box<dyn WriterTask>]) -> Result<()> {
     run(connection, "BEGIN IMMEDIATE")?;
     for task in group {
         if let Err(error) = in_savepoint(connection, &mut **task) {
@@ -176,7 +173,7 @@ fn one_by_one(connection: &mut Connection, group: &mut [Box<dyn WriterTask>]) ->
     commit(connection)
 }
 
-fn in_savepoint(connection: &mut Connection, task: &mut dyn WriterTask) -> Result<(), StoreError> {
+fn in_savepoint(connection: &mut Connection, task: &mut dyn WriterTask) -> Result<()> {
     run(connection, "SAVEPOINT task")?;
     if !run_guarded(connection, task) {
         run(connection, "ROLLBACK TO task")?;
@@ -193,12 +190,12 @@ fn run_guarded(connection: &mut Connection, task: &mut dyn WriterTask) -> bool {
     })
 }
 
-fn commit(connection: &Connection) -> Result<(), StoreError> {
+fn commit(connection: &Connection) -> Result<()> {
     run(connection, "COMMIT").inspect_err(|_| {
         let _ = run(connection, "ROLLBACK");
     })
 }
 
-fn run(connection: &Connection, sql: &str) -> Result<(), StoreError> {
+fn run(connection: &Connection, sql: &str) -> Result<()> {
     Ok(connection.prepare_cached(sql)?.execute([]).map(drop)?)
 }

@@ -2,7 +2,7 @@
 
 use super::Break;
 use crate::db::Db;
-use crate::error::StoreError;
+use crate::error::Result;
 use crate::rows::memory;
 use crate::texts;
 use crate::value::params;
@@ -139,11 +139,7 @@ const OF_JOB_SINCE_2: &[(&str, &str, &str)] = &[(
 )];
 
 /// Checks the duplicated data in a session's rows.
-pub(super) async fn check_session(
-    db: &mut dyn Db,
-    id: SessionId,
-    rules: u32,
-) -> Result<Option<Break>, StoreError> {
+pub(super) async fn check_session(db: &mut dyn Db, id: SessionId, rules: u32) -> Result<Option<Break>> {
     let newer = if rules >= 2 { OF_SESSION_SINCE_2 } else { &[] };
     for (table, sql, why) in OF_SESSION.iter().chain(newer) {
         if count(db, sql, id.into()).await? > 0 {
@@ -151,17 +147,17 @@ pub(super) async fn check_session(
         }
     }
     // Parts of a step's path are duplicated in columns of their own, for searching.
-    let sql = "SELECT path, kind FROM steps WHERE session_id = $1";
-    for mut row in db.query(sql, params![id]).await? {
-        let path: StepPath = row.get()?;
-        if row.get::<String>()? != path.kind() {
+    for (path, kind) in db
+        .all::<(StepPath, String)>("SELECT path, kind FROM steps WHERE session_id = $1", params![id])
+        .await?
+    {
+        if kind != path.kind() {
             return Ok(Some(Break(Some(path), vec!["steps"], "its kind does not match its path".to_owned())));
         }
     }
     let sql = "SELECT path, node FROM reasoning_log_rows WHERE session_id = $1";
-    for mut row in db.query(sql, params![id]).await? {
-        let path: StepPath = row.get()?;
-        if row.get::<String>()? != path.node() {
+    for (path, node) in db.all::<(StepPath, String)>(sql, params![id]).await? {
+        if node != path.node() {
             let why = "a message's node does not match its path".to_owned();
             return Ok(Some(Break(Some(path), vec!["reasoning_log_rows"], why)));
         }
@@ -174,7 +170,7 @@ pub(super) async fn check_job(
     db: &mut dyn Db,
     job: &JobId,
     rules: u32,
-) -> Result<Option<(&'static str, &'static str)>, StoreError> {
+) -> Result<Option<(&'static str, &'static str)>> {
     let newer = if rules >= 2 { OF_JOB_SINCE_2 } else { &[] };
     for (table, sql, why) in OF_JOB.iter().chain(newer) {
         if count(db, sql, job.into()).await? > 0 {
@@ -185,11 +181,7 @@ pub(super) async fn check_job(
 }
 
 /// Checks the search text of a step's reflections; returns a message if it does not match them.
-pub(super) async fn check_rows(
-    db: &mut dyn Db,
-    step: i64,
-    rows: &[&DerivedRow],
-) -> Result<Option<String>, StoreError> {
+pub(super) async fn check_rows(db: &mut dyn Db, step: i64, rows: &[&DerivedRow]) -> Result<Option<String>> {
     let mut words = rows.iter().filter_map(|row| match row {
         DerivedRow::Reflection(row) => Some(memory::search_text(row)),
         _ => None,
@@ -199,12 +191,12 @@ pub(super) async fn check_rows(
     let sql = "SELECT t.body, t.encoding FROM trade_reflections r JOIN texts t ON t.id = r.text_id
         WHERE r.step_id = $1 ORDER BY r.ord";
     let mut found = Vec::new();
-    for mut row in db.query(sql, params![step]).await? {
-        found.push(texts::decode(row.get()?, row.get()?)?);
+    for (body, encoding) in db.all::<(String, i64)>(sql, params![step]).await? {
+        found.push(texts::decode(body, encoding)?);
     }
     Ok((found != expected).then(|| "a reflection's search text differs from the reflection".to_owned()))
 }
 
-async fn count(db: &mut dyn Db, sql: &str, key: crate::value::Value) -> Result<u64, StoreError> {
-    db.row(sql, &[key]).await?.map_or(Ok(0), |mut row| row.get())
+async fn count(db: &mut dyn Db, sql: &str, key: crate::value::Value) -> Result<u64> {
+    Ok(db.first(sql, &[key]).await?.unwrap_or_default())
 }

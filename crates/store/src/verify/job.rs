@@ -3,7 +3,7 @@
 use super::texts::Texts;
 use super::{ChainBreak, duplicates};
 use crate::db::Db;
-use crate::error::StoreError;
+use crate::error::Result;
 use crate::head::{ExpectedDay, JobRows};
 use crate::texts;
 use papertape_core::id::{AgentName, ContentHash};
@@ -16,7 +16,7 @@ pub(super) async fn check(
     db: &mut dyn Db,
     rows: &JobRows,
     published: Option<&JobHead>,
-) -> Result<Option<ChainBreak>, StoreError> {
+) -> Result<Option<ChainBreak>> {
     if let Some(broken) = days(rows) {
         return Ok(Some(broken));
     }
@@ -107,7 +107,7 @@ fn days(rows: &JobRows) -> Option<ChainBreak> {
 
 /// Checks the documents that the job references outside its steps: its initial and final states, the logs of an
 /// import, its parent's head. Returns what is wrong.
-async fn documents(db: &mut dyn Db, rows: &JobRows) -> Result<Option<String>, StoreError> {
+async fn documents(db: &mut dyn Db, rows: &JobRows) -> Result<Option<String>> {
     let mut checked = Texts::default();
     let mut named: BTreeSet<ContentHash> = rows.parent_head.into_iter().collect();
     named.extend(rows.sessions.values().flat_map(BTreeMap::values).filter_map(|session| session.state));

@@ -11,7 +11,7 @@ mod job;
 mod session;
 mod texts;
 
-use crate::error::StoreError;
+use crate::error::{Result, StoreError};
 use crate::head::JobRows;
 use crate::store::Store;
 use crate::value::params;
@@ -105,7 +105,7 @@ impl Store {
     ///
     /// # Errors
     /// Returns an error if the database fails. An unreadable row counts as a break.
-    pub async fn verify_chain(&self, job: &JobId) -> Result<ChainReport, StoreError> {
+    pub async fn verify_chain(&self, job: &JobId) -> Result<ChainReport> {
         self.verify_chain_from(job, None).await
     }
 
@@ -114,27 +114,21 @@ impl Store {
     ///
     /// # Errors
     /// As for [`Self::verify_chain`].
-    pub async fn verify_chain_from(
-        &self,
-        job: &JobId,
-        published: Option<&JobHead>,
-    ) -> Result<ChainReport, StoreError> {
+    pub async fn verify_chain_from(&self, job: &JobId, published: Option<&JobHead>) -> Result<ChainReport> {
         let found = self
             .read_with(job.clone(), |db, job| {
                 async move {
                     let sql = "SELECT rules_version FROM jobs WHERE job_id = $1";
-                    let rules = db.row(sql, params![job]).await?.map(|mut row| row.get()).transpose()?;
+                    let rules = db.first::<u32>(sql, params![job]).await?;
                     let sql = "SELECT id FROM trading_sessions WHERE job_id = $1 ORDER BY date, model";
-                    let rows = db.query(sql, params![job]).await?;
-                    let ids = rows.into_iter().map(|mut row| row.get()).collect::<Result<Vec<_>, _>>()?;
-                    Ok((rules.unwrap_or_default(), ids))
+                    Ok((rules.unwrap_or_default(), db.all::<SessionId>(sql, params![job]).await?))
                 }
                 .boxed()
             })
             .await;
         let mut report =
             ChainReport { rules_version: 0, heads: Vec::new(), links: 0, head: None, broken: None };
-        let (rules, sessions): (u32, Vec<SessionId>) = match found {
+        let (rules, sessions) = match found {
             Ok(found) => found,
             Err(StoreError::Inconsistent(why)) => {
                 report.broken = Some(ChainBreak::in_job(vec!["jobs", "trading_sessions"], why));
@@ -183,7 +177,7 @@ impl Store {
         session: SessionId,
         rules: u32,
         published: Option<&JobHead>,
-    ) -> Result<Option<Checked>, StoreError> {
+    ) -> Result<Option<Checked>> {
         let checked = self.read_with(published.cloned(), move |db, published| {
             session::verify(db, session, rules, (*published).as_ref()).boxed()
         });

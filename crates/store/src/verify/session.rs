@@ -4,13 +4,12 @@ use super::texts::Texts;
 use super::{Break, ChainBreak, SessionHead, duplicates};
 use crate::chain::{CloseLink, StepLink, anchor, detached_anchor, follow, instructions_link, summary_link};
 use crate::db::Db;
-use crate::error::StoreError;
-use crate::read::{read_holding, read_starting};
+use crate::error::{Result, StoreError};
 use crate::rows::derived::{self, BySteps};
-use crate::value::{Row, from_row, params};
+use crate::value::{from_row, params};
 use papertape_core::id::{AgentName, ContentHash, JobId};
 use papertape_core::json;
-use papertape_core::record::{DerivedRow, JobHead, ReusedFrom, SessionId};
+use papertape_core::record::{DerivedRow, HoldingRow, JobHead, ReusedFrom, SessionId};
 use papertape_core::tape::{OutcomeKind, StepClass, StepPath};
 use papertape_core::time::Date;
 use serde_json::Value;
@@ -25,12 +24,10 @@ pub(super) async fn verify(
     id: SessionId,
     rules: u32,
     published: Option<&JobHead>,
-) -> Result<Option<Checked>, StoreError> {
+) -> Result<Option<Checked>> {
     let sql = "SELECT job_id, model, date FROM trading_sessions WHERE id = $1";
-    let Some(mut row) = db.row(sql, params![id]).await? else {
-        return Ok(None);
-    };
-    let (job, agent, date): (JobId, AgentName, Date) = (row.get()?, row.get()?, row.get()?);
+    let found = db.first::<(JobId, AgentName, Date)>(sql, params![id]).await?;
+    let Some((job, agent, date)) = found else { return Ok(None) };
     let checked = match check(db, (id, &job, &agent, date), rules, published).await {
         Err(StoreError::Inconsistent(why)) => Err(Break(None, vec!["steps"], why)),
         other => other?,
@@ -51,15 +48,14 @@ async fn check(
     place: Place<'_>,
     rules: u32,
     published: Option<&JobHead>,
-) -> Result<Result<(ContentHash, u64), Break>, StoreError> {
+) -> Result<Result<(ContentHash, u64), Break>> {
     let (id, job, agent, date) = place;
     let sql = "SELECT chain_head, chain_length, close_seq, detached_head, detached_length
         FROM trading_sessions WHERE id = $1";
-    let missing = || StoreError::inconsistent(format!("there is no session {id}"));
-    let mut row = db.row(sql, params![id]).await?.ok_or_else(missing)?;
-    let (head, length): (ContentHash, u64) = (row.get()?, row.get()?);
-    let close: Option<i64> = row.get()?;
-    let (summaries, summaries_length): (Option<ContentHash>, u64) = (row.get()?, row.get()?);
+    let gone = || StoreError::inconsistent(format!("there is no session {id}"));
+    let found =
+        db.first::<(ContentHash, u64, Option<i64>, (Option<ContentHash>, u64))>(sql, params![id]).await?;
+    let (head, length, close, (summaries, summaries_length)) = found.ok_or_else(gone)?;
     let mut walk = Walk {
         session: id,
         rules,
@@ -126,36 +122,28 @@ async fn links(
     id: SessionId,
     rules: u32,
     close: Option<i64>,
-) -> Result<Vec<(bool, i64, Link)>, StoreError> {
+) -> Result<Vec<(bool, i64, Link)>> {
     // Rules version 1 has one chain for both, without instructions and summary texts.
     let apart = rules >= 2;
     let mut links: Vec<(bool, i64, Link)> = Vec::new();
-    let sql = "SELECT id, seq, path, class, digest, request_ref, outcome_kind, outcome_ref, implied_hash,
+    let sql = "SELECT seq, id, path, class, digest, request_ref, outcome_kind, outcome_ref, implied_hash,
         detached, prev_hash, hash, reused_from FROM steps WHERE session_id = $1 AND seq IS NOT NULL";
-    for row in db.query(sql, params![id]).await? {
-        let (seq, step) = step(row)?;
+    for (seq, step) in db.all::<(i64, ChainedStep)>(sql, params![id]).await? {
         links.push((step.detached && apart, seq, Link::Step(Box::new(step))));
     }
     links.extend(close.map(|seq| (false, seq, Link::Close)));
     if apart {
         let sql = "SELECT seq, node, hash FROM session_instructions WHERE session_id = $1";
-        for mut row in db.query(sql, params![id]).await? {
-            let link = (row.get::<Option<i64>>()?, row.get()?, row.get()?);
-            links.push((
-                false,
-                link.0.unwrap_or_default(),
-                Link::Instructions { node: link.1, text: link.2 },
-            ));
+        for (seq, node, text) in db.all::<(Option<i64>, _, _)>(sql, params![id]).await? {
+            links.push((false, seq.unwrap_or_default(), Link::Instructions { node, text }));
         }
         let sql = "SELECT summary_seq, summary, summary_error, path FROM reasoning_log_rows
             WHERE session_id = $1 AND (summary_seq IS NOT NULL OR summary IS NOT NULL OR summary_error IS NOT NULL)
             UNION ALL
             SELECT summary_seq, session_summary, summary_error, NULL FROM trading_sessions
             WHERE id = $1 AND (summary_seq IS NOT NULL OR session_summary IS NOT NULL OR summary_error IS NOT NULL)";
-        for mut row in db.query(sql, params![id]).await? {
-            let seq: Option<i64> = row.get()?;
-            let link = Link::Summary { text: row.get()?, error: row.get()?, path: row.get()? };
-            links.push((true, seq.unwrap_or_default(), link));
+        for (seq, text, error, path) in db.all::<(Option<i64>, _, _, _)>(sql, params![id]).await? {
+            links.push((true, seq.unwrap_or_default(), Link::Summary { path, text, error }));
         }
     }
     links.sort_by_key(|(detached, seq, _)| (*detached, *seq));
@@ -181,7 +169,7 @@ impl Walk {
         start: ContentHash,
         links: Vec<(bool, i64, Link)>,
         end: (ContentHash, u64),
-    ) -> Result<Option<Break>, StoreError> {
+    ) -> Result<Option<Break>> {
         let mut hashes = vec![start];
         let mut at = start;
         let mut after_close = false;
@@ -249,11 +237,7 @@ impl Walk {
     }
 
     /// The link of a step, from its current rows.
-    async fn step(
-        &mut self,
-        db: &mut dyn Db,
-        step: &ChainedStep,
-    ) -> Result<Result<Value, Break>, StoreError> {
+    async fn step(&mut self, db: &mut dyn Db, step: &ChainedStep) -> Result<Result<Value, Break>> {
         let broken = |tables: Vec<&'static str>, why: &str| {
             Ok(Err(Break(Some(step.path.clone()), tables, why.to_owned())))
         };
@@ -303,7 +287,7 @@ impl Walk {
     }
 
     /// Checks the texts that a step references.
-    async fn texts_of(&mut self, db: &mut dyn Db, step: &ChainedStep) -> Result<Option<Break>, StoreError> {
+    async fn texts_of(&mut self, db: &mut dyn Db, step: &ChainedStep) -> Result<Option<Break>> {
         let rows = self.implied.remove(&step.id).unwrap_or_default();
         let contents = rows.values().filter_map(|row| match row {
             DerivedRow::Message(message) => Some(message.content),
@@ -318,26 +302,17 @@ impl Walk {
     }
 }
 
-fn step(mut row: Row) -> Result<(i64, ChainedStep), StoreError> {
-    let (id, seq) = (row.get()?, row.get()?);
-    let step = from_row!(row => ChainedStep {
-        id: id, path, class, digest, request_ref, kind, outcome_ref, implied_hash, detached, previous, hash,
-        reused_from,
-    });
-    Ok((seq, step))
-}
+from_row! { impl row => ChainedStep {
+    id, path, class, digest, request_ref, kind, outcome_ref, implied_hash, detached, previous, hash, reused_from,
+} }
 
 /// A session's attempts by step, oldest first.
-async fn attempts(
-    db: &mut dyn Db,
-    session: SessionId,
-) -> Result<BTreeMap<i64, Vec<(u32, Option<String>)>>, StoreError> {
+async fn attempts(db: &mut dyn Db, session: SessionId) -> Result<BTreeMap<i64, Vec<(u32, Option<String>)>>> {
     let sql = "SELECT a.step_id, a.attempt, a.error FROM step_attempts a JOIN steps s ON s.id = a.step_id
         WHERE s.session_id = $1 ORDER BY a.step_id, a.attempt";
     let mut attempts: BTreeMap<i64, Vec<_>> = BTreeMap::new();
-    for mut row in db.query(sql, params![session]).await? {
-        let step = row.get()?;
-        attempts.entry(step).or_default().push((row.get()?, row.get()?));
+    for (step, attempt) in db.all::<(i64, _)>(sql, params![session]).await? {
+        attempts.entry(step).or_default().push(attempt);
     }
     Ok(attempts)
 }
@@ -373,31 +348,29 @@ impl Messages {
     }
 }
 
-async fn message_indexes(db: &mut dyn Db, session: SessionId) -> Result<Messages, StoreError> {
+async fn message_indexes(db: &mut dyn Db, session: SessionId) -> Result<Messages> {
     let sql = "SELECT message_index, step_id FROM reasoning_log_rows WHERE session_id = $1
         ORDER BY message_index";
     let mut steps = Vec::new();
     let mut sound = true;
-    for (at, mut row) in db.query(sql, params![session]).await?.into_iter().enumerate() {
-        sound &= row.get::<i64>()? == i64::try_from(at).unwrap_or(i64::MAX);
-        steps.push(row.get()?);
+    for (at, (index, step)) in db.all::<(i64, i64)>(sql, params![session]).await?.into_iter().enumerate() {
+        sound &= index == i64::try_from(at).unwrap_or(i64::MAX);
+        steps.push(step);
     }
     Ok(Messages { steps: steps.into_iter(), sound })
 }
 
-async fn close_link(db: &mut dyn Db, session: SessionId) -> Result<Value, StoreError> {
+async fn close_link(db: &mut dyn Db, session: SessionId) -> Result<Value> {
     let sql = "SELECT symbol, quantity, price FROM holdings WHERE session_id = $1 ORDER BY symbol";
-    let rows = db.query(sql, params![session]).await?;
-    let holdings = rows.into_iter().map(|mut row| read_holding(&mut row)).collect::<Result<Vec<_>, _>>()?;
+    let holdings = db.all::<HoldingRow>(sql, params![session]).await?;
     let sql = "SELECT status, error, metadata, starting_position, state_hash, cash, portfolio_value
         FROM trading_sessions WHERE id = $1";
     let mut row = db
         .row(sql, params![session])
         .await?
         .ok_or_else(|| StoreError::inconsistent(format!("there is no session {session}")))?;
-    let (status, error): (String, Option<String>) = (row.get()?, row.get()?);
-    let metadata = row.get()?;
-    let starting = read_starting(row.get()?)?;
+    let (status, error): (String, Option<String>) = row.get()?;
+    let (metadata, starting) = (row.get()?, row.document()?);
     let daily = derived::daily_figures(db, session).await?;
     Ok(CloseLink {
         status: &status,

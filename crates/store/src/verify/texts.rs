@@ -1,7 +1,7 @@
 //! Texts against their hashes.
 
 use crate::db::Db;
-use crate::error::StoreError;
+use crate::error::Result;
 use crate::texts;
 use papertape_core::id::ContentHash;
 use papertape_core::json;
@@ -17,11 +17,7 @@ pub(super) struct Texts {
 
 impl Texts {
     /// Whether the text of this hash is unaltered, and everything that it references. Returns what is wrong.
-    pub(super) async fn check(
-        &mut self,
-        db: &mut dyn Db,
-        hash: ContentHash,
-    ) -> Result<Option<String>, StoreError> {
+    pub(super) async fn check(&mut self, db: &mut dyn Db, hash: ContentHash) -> Result<Option<String>> {
         let mut waiting = vec![hash];
         while let Some(hash) = waiting.pop() {
             if !self.sound.insert(hash) {

@@ -3,7 +3,6 @@
 use super::text::{half_width, is_decoration};
 use papertape_core::language::Language;
 use serde::{Deserialize, Serialize};
-use std::fmt;
 
 /// The position to aim for, on a five-point scale.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -20,6 +19,11 @@ pub enum Rating {
     Sell,
 }
 
+papertape_core::words!(Rating {
+    Buy = "Buy", Overweight = "Overweight", Hold = "Hold", Underweight = "Underweight",
+    Sell = "Sell",
+});
+
 /// The action, on a three-point scale.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum Action {
@@ -30,6 +34,8 @@ pub enum Action {
     /// Sell.
     Sell,
 }
+
+papertape_core::words!(Action { Buy = "Buy", Hold = "Hold", Sell = "Sell" });
 
 /// The words that name a rating. There are no others: `bullish`, `add` or `neutral` is not a rating, and the
 /// model is asked again.
@@ -87,21 +93,6 @@ impl Rating {
         found
     }
 
-    /// Every rating, the highest first.
-    pub const ALL: [Self; 5] = [Self::Buy, Self::Overweight, Self::Hold, Self::Underweight, Self::Sell];
-
-    /// Its English name, as in schemas and the record.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Buy => "Buy",
-            Self::Overweight => "Overweight",
-            Self::Hold => "Hold",
-            Self::Underweight => "Underweight",
-            Self::Sell => "Sell",
-        }
-    }
-
     /// Its name in a language.
     #[must_use]
     pub const fn name(self, language: Language) -> &'static str {
@@ -138,19 +129,6 @@ impl Action {
         }
     }
 
-    /// All of them.
-    pub const ALL: [Self; 3] = [Self::Buy, Self::Hold, Self::Sell];
-
-    /// Its English name, as in schemas and the record.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Buy => "Buy",
-            Self::Hold => "Hold",
-            Self::Sell => "Sell",
-        }
-    }
-
     /// Its name in a language.
     #[must_use]
     pub const fn name(self, language: Language) -> &'static str {
@@ -170,17 +148,5 @@ impl Action {
             Self::Hold => 0,
             Self::Sell => -1,
         }
-    }
-}
-
-impl fmt::Display for Rating {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.as_str())
-    }
-}
-
-impl fmt::Display for Action {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.as_str())
     }
 }

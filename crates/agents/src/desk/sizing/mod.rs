@@ -129,30 +129,14 @@ pub enum AdjustmentCode {
     Refused,
 }
 
-impl AdjustmentCode {
-    /// All of them.
-    pub const ALL: [Self; 19] = [
-        Self::NoDecision,
-        Self::NoPrice,
-        Self::WaitingOrder,
-        Self::SizingUnreadable,
-        Self::SizingZero,
-        Self::SizingIgnored,
-        Self::SymbolCap,
-        Self::GrossCap,
-        Self::Cash,
-        Self::TPlusOne,
-        Self::Held,
-        Self::Participation,
-        Self::Lot,
-        Self::TooSmall,
-        Self::Shorting,
-        Self::Leverage,
-        Self::Stop,
-        Self::Target,
-        Self::Refused,
-    ];
-}
+papertape_core::words!(AdjustmentCode {
+    NoDecision = "no_decision", NoPrice = "no_price", WaitingOrder = "waiting_order",
+    SizingUnreadable = "sizing_unreadable", SizingZero = "sizing_zero",
+    SizingIgnored = "sizing_ignored", SymbolCap = "symbol_cap", GrossCap = "gross_cap",
+    Cash = "cash", TPlusOne = "t_plus_one", Held = "held", Participation = "participation",
+    Lot = "lot", TooSmall = "too_small", Shorting = "shorting", Leverage = "leverage",
+    Stop = "stop", Target = "target", Refused = "refused",
+});
 
 /// A recorded adjustment.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
