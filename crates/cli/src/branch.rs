@@ -1,6 +1,6 @@
 //! `papertape branch`
 
-use super::failure::{of_trigger, usage};
+use super::failure::{of_service, usage};
 use super::output::{json, note};
 use super::record_access::{RecordAccess, find_job, find_job_remote};
 use super::{Common, Outcome, execute, record_access};
@@ -52,7 +52,7 @@ pub(super) async fn branch(common: &Common, config: Config, args: BranchArgs) ->
                 instructions,
                 sampling: None,
             };
-            let queued = trigger::branch(&app, &parent, request).await.map_err(of_trigger)?;
+            let queued = trigger::branch(&app, &parent, request).await.map_err(of_service)?;
             if args.no_run {
                 return print_queued(common, &queued.job);
             }

@@ -1,15 +1,19 @@
 //! `papertape jobs`
 
-use super::failure::{of_view, usage};
-use super::output::{count, json, note, say, seconds, table, text_of};
+use super::failure::{of_service, usage};
+use super::output::{count, json, note, only_json, say, seconds, table, text_of};
 use super::record_access::{find_job, short_id};
 use super::{Common, Outcome, record_access};
 use anyhow::Result;
 use clap::Args;
 use papertape_core::record::JobStatus;
 use papertape_core::time::Timestamp;
+use papertape_protocol::jobs::{JobSummary, JobsQuery, StatusQuery, StatusResponse};
+use papertape_protocol::number::Number;
+use papertape_protocol::progress::Progress;
+use papertape_protocol::usage::UsageSummary;
 use papertape_service::config::Config;
-use papertape_service::view::{self, JobSummary, JobsQuery, Number, Progress, StatusResponse, UsageSummary};
+use papertape_service::view;
 use std::process::ExitCode;
 
 #[derive(Debug, Args)]
@@ -31,9 +35,8 @@ pub(super) async fn jobs(common: &Common, config: Config, args: JobsArgs) -> Out
     let app = record_access::open_read_only(common, config).await?;
     if let Some(job) = &args.job {
         let job = find_job(&app, job).await?;
-        let response =
-            view::status(&app, job.as_str(), &view::StatusQuery::default()).await.map_err(of_view)?;
-        let summary = view::job_summary(&app, job.as_str()).await.map_err(of_view)?;
+        let response = view::status(&app, job.as_str(), &StatusQuery::default()).await.map_err(of_service)?;
+        let summary = view::job_summary(&app, job.as_str()).await.map_err(of_service)?;
         if common.json {
             json(&response)?
         } else {
@@ -45,10 +48,9 @@ pub(super) async fn jobs(common: &Common, config: Config, args: JobsArgs) -> Out
         return Err(usage("--limit: 0 is out of range; expected 1 to 200"));
     }
     let query = JobsQuery { kind: None, status: args.status, limit: args.limit, cursor: args.cursor };
-    let response = view::jobs(&app, query).await.map_err(of_view)?;
+    let response = view::jobs(&app, query).await.map_err(of_service)?;
     if common.json {
-        json(&response)?;
-        return Ok(ExitCode::SUCCESS);
+        return only_json(&response);
     }
     if response.jobs.is_empty() {
         note!("no jobs");

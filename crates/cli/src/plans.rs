@@ -1,7 +1,7 @@
 //! `papertape plans`
 
-use super::failure::{of_view, usage};
-use super::output::{json, note, say, table, text_of, width, wrap};
+use super::failure::{of_service, usage};
+use super::output::{json, note, only_json, say, table, text_of, width, wrap};
 use super::record_access::{self, RecordAccess};
 use super::{Common, Outcome};
 use anyhow::Result;
@@ -12,10 +12,14 @@ use papertape_core::json::to_value;
 use papertape_core::language::Language;
 use papertape_core::plan::{PlanId, PlanWrite};
 use papertape_core::ports::Plans as _;
+use papertape_protocol::job_result::{JobResult, OmittedChild, OmittedDependency};
+use papertape_protocol::plans::TaskSummary;
+use papertape_protocol::query::PageQuery;
 use papertape_redact::Sanitized;
+use papertape_service::ServiceError;
 use papertape_service::app::App;
 use papertape_service::config::Config;
-use papertape_service::view::{self, JobResult, OmittedChild, OmittedDependency, TaskSummary, ViewError};
+use papertape_service::view;
 use serde::Deserialize as _;
 use serde_json::json;
 use std::process::ExitCode;
@@ -71,10 +75,10 @@ pub(super) async fn plans(common: &Common, config: Config, args: PlansArgs) -> O
 
 async fn list(common: &Common, config: Config, args: ListArgs) -> Outcome {
     let app = record_access::open_read_only(common, config).await?;
-    let response = view::plans(&app, args.limit, args.cursor).await.map_err(of_view)?;
+    let response =
+        view::plans(&app, PageQuery { limit: args.limit, cursor: args.cursor }).await.map_err(of_service)?;
     if common.json {
-        json(&response)?;
-        return Ok(ExitCode::SUCCESS);
+        return only_json(&response);
     }
     if response.plans.is_empty() {
         note!("no plans");
@@ -99,12 +103,11 @@ async fn list(common: &Common, config: Config, args: ListArgs) -> Outcome {
 
 async fn show(common: &Common, config: Config, plan: i64) -> Outcome {
     let app = record_access::open_read_only(common, config).await?;
-    let details = view::plan(&app, plan).await.map_err(of_view)?.plan;
-    let tasks = view::tasks(&app, plan).await.map_err(of_view)?.tasks;
-    let jobs = view::plan_jobs(&app, plan, None, None).await.map_err(of_view)?;
+    let details = view::plan(&app, plan).await.map_err(of_service)?.plan;
+    let tasks = view::tasks(&app, plan).await.map_err(of_service)?.tasks;
+    let jobs = view::plan_jobs(&app, plan, PageQuery::default()).await.map_err(of_service)?;
     if common.json {
-        json(&json!({ "plan": details, "tasks": tasks, "jobs": jobs.jobs }))?;
-        return Ok(ExitCode::SUCCESS);
+        return only_json(&json!({ "plan": details, "tasks": tasks, "jobs": jobs.jobs }));
     }
     say(format_args!("plan    {} {}", details.id, details.name))?;
     say(format_args!("status  {}", details.status))?;
@@ -116,7 +119,7 @@ async fn show(common: &Common, config: Config, plan: i64) -> Outcome {
     }
     for job in &jobs.jobs {
         let id = JobId::new(&job.job_id);
-        let result = view::job_result(&app, &id, &job.job_type.as_str().into()).await.map_err(of_view)?;
+        let result = view::job_result(&app, &id, &job.job_type.as_str().into()).await.map_err(of_service)?;
         let text = result.as_ref().map(|result| format!(": {}", result_line(result))).unwrap_or_default();
         say(format_args!("job     {} {}, {}{text}", job.job_id, job.job_type, job.status))?;
         if let Some(JobResult::Decomposition(result)) = &result {
@@ -189,7 +192,7 @@ async fn delete(common: &Common, config: Config, args: DeleteArgs) -> Outcome {
     let plan = args.plan;
     if !args.yes {
         let app = record_access::open_read_only(common, config).await?;
-        let details = view::plan(&app, plan).await.map_err(of_view)?.plan;
+        let details = view::plan(&app, plan).await.map_err(of_service)?.plan;
         return Err(usage(format!(
             "this deletes plan {plan}, `{}`, with {} task(s); confirm with --yes",
             details.name, details.tasks
@@ -210,5 +213,5 @@ async fn delete_local(app: &App, plan: i64) -> Result<()> {
     let writes = vec![PlanWrite::Delete { plan: PlanId(plan) }];
     let writes = Sanitized::of(&app.services.redactor, writes);
     let deleted = app.store.write_plans(writes, app.services.clock.now()).await;
-    deleted.map(drop).map_err(|error| of_view(ViewError::from(error)))
+    deleted.map(drop).map_err(|error| of_service(ServiceError::from(error)))
 }

@@ -8,7 +8,7 @@ mod remove;
 pub use import::{Exchange, of_taken, parse_hours};
 
 use super::failure::{not_found, usage};
-use super::output::{count, json, say, table, text_of};
+use super::output::{count, json, only_json, say, table, text_of};
 use super::{Common, Outcome};
 use clap::{Args, Subcommand};
 use papertape_core::id::Symbol;
@@ -73,8 +73,7 @@ pub fn of_market(error: MarketError) -> anyhow::Error {
 fn list(common: &Common, catalogue: &Catalogue) -> Outcome {
     let datasets = catalogue.list()?;
     if common.json {
-        json(&json!({ "datasets": datasets, "count": datasets.len() }))?;
-        return Ok(ExitCode::SUCCESS);
+        return only_json(&json!({ "datasets": datasets, "count": datasets.len() }));
     }
     let mut table =
         table(["name", "hash", "~symbols", "first day", "last day", ">days", ">daily bars", "intraday bars"]);
@@ -97,8 +96,7 @@ fn list(common: &Common, catalogue: &Catalogue) -> Outcome {
 
 fn show(common: &Common, entry: &Entry) -> Outcome {
     if common.json {
-        json(entry)?;
-        return Ok(ExitCode::SUCCESS);
+        return only_json(entry);
     }
     let mut table = table(["field", "~value"]);
     let names = |symbols: &[Symbol]| symbols.iter().map(Symbol::as_str).collect::<Vec<_>>().join(", ");
