@@ -10,8 +10,8 @@ use axum::middleware::Next;
 use axum::response::{IntoResponse as _, Redirect, Response};
 use axum::{Extension, Json};
 use cookie::Cookie;
-use papertape_protocol::access::{self, AccessResponse};
-use papertape_service::access::{Caller, Scope, TokenHash};
+use papertape_protocol::access::{AccessResponse, Scope};
+use papertape_service::access::{Caller, TokenHash};
 use papertape_service::app::App;
 
 pub(super) const COOKIE_NAME: &str = "papertape";
@@ -100,15 +100,9 @@ fn login_for(uri: &Uri) -> String {
     responses((status = 200, body = AccessResponse, description = "The caller"), ReadErrors)
 )]
 pub(super) async fn access(caller: Option<Extension<Caller>>) -> Json<AccessResponse> {
-    let of = |scope| match scope {
-        Scope::Read => access::Scope::Read,
-        Scope::Operate => access::Scope::Operate,
-    };
     Json(match caller {
-        Some(Extension(Caller { name, scope })) => {
-            AccessResponse { required: true, name: Some(name), scope: of(scope) }
-        }
-        None => AccessResponse { required: false, name: None, scope: of(Scope::Operate) },
+        Some(Extension(Caller { name, scope })) => AccessResponse { required: true, name: Some(name), scope },
+        None => AccessResponse { required: false, name: None, scope: Scope::Operate },
     })
 }
 

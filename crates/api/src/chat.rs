@@ -1,7 +1,7 @@
 //! `/chat/message`, `/chat/sessions` and `/chat/sessions/{session_id}`
 
-use super::error::ApiError;
-use super::extract::{Body, ChatPath, PageParams, PreferredLanguage, Query};
+use super::error::{ApiError, ApiResult};
+use super::extract::{Body, ChatPath, PreferredLanguage, Query};
 use super::responses::{BodyErrors, ReadErrors};
 use axum::Json;
 use axum::extract::State;
@@ -9,9 +9,10 @@ use axum::http::StatusCode;
 use papertape_protocol::chat::{
     ChatMessageResponse, ChatSessionResponse, ChatSessionsResponse, MessageBody, TurnResponse,
 };
+use papertape_protocol::query::PageQuery;
 use papertape_service::app::App;
 use papertape_service::assistant::{self, NewMessage};
-use papertape_service::view::{self, ChatQuery};
+use papertape_service::view;
 
 /// Send a message to the assistant
 ///
@@ -55,14 +56,13 @@ pub(super) async fn message(
     get,
     path = "/chat/sessions",
     tag = "chat",
-    params(PageParams),
+    params(PageQuery),
     responses((status = 200, body = ChatSessionsResponse, description = "A page of conversations"), ReadErrors)
 )]
 pub(super) async fn sessions(
     State(app): State<App>,
-    Query(params): Query<PageParams>,
-) -> Result<Json<ChatSessionsResponse>, ApiError> {
-    let query = ChatQuery { limit: params.limit, cursor: params.cursor };
+    Query(query): Query<PageQuery>,
+) -> ApiResult<ChatSessionsResponse> {
     Ok(Json(view::chat_sessions(&app, query).await?))
 }
 
@@ -71,14 +71,13 @@ pub(super) async fn sessions(
     get,
     path = "/chat/sessions/{session_id}",
     tag = "chat",
-    params(("session_id" = String, Path, description = "The conversation"), PageParams),
+    params(("session_id" = String, Path, description = "The conversation"), PageQuery),
     responses((status = 200, body = ChatSessionResponse, description = "The conversation"), ReadErrors)
 )]
 pub(super) async fn session(
     State(app): State<App>,
     ChatPath(session): ChatPath,
-    Query(params): Query<PageParams>,
-) -> Result<Json<ChatSessionResponse>, ApiError> {
-    let query = ChatQuery { limit: params.limit, cursor: params.cursor };
+    Query(query): Query<PageQuery>,
+) -> ApiResult<ChatSessionResponse> {
     Ok(Json(view::chat_session(&app, &session, query).await?))
 }

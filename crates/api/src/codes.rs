@@ -7,7 +7,7 @@ use papertape_agents::desk::sizing::AdjustmentCode;
 use papertape_agents::solo::SOLO_REASONS;
 use papertape_core::message::FailureKind;
 use papertape_core::provenance::TIMEOUT;
-use papertape_service::view::vocabulary;
+use papertape_protocol::vocabulary;
 use utoipa::ToSchema;
 use utoipa::openapi::schema::{Object, ObjectBuilder, SchemaType, Type};
 

@@ -1,32 +1,14 @@
 //! `GET /profiles/compare`
 
-use super::error::ApiError;
+use super::error::{ApiError, ApiResult};
 use super::extract::Query;
 use super::responses::ReadErrors;
 use axum::Json;
 use axum::extract::State;
+use papertape_protocol::compare_traces::CompareQuery;
 use papertape_service::app::App;
-use papertape_service::view::{self, CompareQuery};
-use serde::Deserialize;
+use papertape_service::view;
 use serde_json::Value;
-use utoipa::IntoParams;
-
-#[derive(Debug, Deserialize, IntoParams)]
-#[serde(deny_unknown_fields)]
-#[into_params(parameter_in = Query)]
-pub(super) struct Params {
-    /// The first job.
-    a: String,
-    /// The second job.
-    b: String,
-    /// The first job's label in the response.
-    label_a: Option<String>,
-    /// The second job's label in the response.
-    label_b: Option<String>,
-    /// What may differ: `ticker`, `date`, `provider`, `model`, `overall-timeout`, `max-debate-rounds`,
-    /// `max-risk-discuss-rounds`, separated by commas.
-    vary: Option<String>,
-}
 
 /// Compare the node timings of two jobs' desks
 ///
@@ -35,14 +17,13 @@ pub(super) struct Params {
     get,
     path = "/profiles/compare",
     tag = "record",
-    params(Params),
+    params(CompareQuery),
     responses((status = 200, body = Object, description = "Both cohorts, and which one is recommended"), ReadErrors)
 )]
 pub(super) async fn compare_traces(
     State(app): State<App>,
-    Query(params): Query<Params>,
-) -> Result<Json<Value>, ApiError> {
-    let Params { a, b, label_a, label_b, vary } = params;
-    let report = view::compare_traces(&app, &CompareQuery { a, b, label_a, label_b, vary }).await?;
+    Query(query): Query<CompareQuery>,
+) -> ApiResult<Value> {
+    let report = view::compare_traces(&app, &query).await?;
     Ok(Json(serde_json::to_value(report).map_err(|error| ApiError::Internal(error.into()))?))
 }

@@ -1,12 +1,13 @@
 //! `GET /jobs/{job_id}/curves`
 
-use super::error::ApiError;
+use super::error::ApiResult;
 use super::extract::JobPath;
 use super::responses::ReadErrors;
 use axum::Json;
 use axum::extract::State;
+use papertape_protocol::curves::CurvesResponse;
 use papertape_service::app::App;
-use papertape_service::view::{self, CurvesResponse};
+use papertape_service::view;
 
 /// Get chart data: each agent's value and state on each day
 ///
@@ -34,9 +35,6 @@ use papertape_service::view::{self, CurvesResponse};
         "preserve_dev_data": null
     })), ReadErrors)
 )]
-pub(super) async fn curves(
-    State(app): State<App>,
-    JobPath(job): JobPath,
-) -> Result<Json<CurvesResponse>, ApiError> {
+pub(super) async fn curves(State(app): State<App>, JobPath(job): JobPath) -> ApiResult<CurvesResponse> {
     Ok(Json(view::curves(&app, &job).await?))
 }

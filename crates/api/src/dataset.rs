@@ -1,12 +1,13 @@
 //! `GET /datasets/{name}`
 
-use super::error::ApiError;
+use super::error::ApiResult;
 use super::extract::DatasetPath;
 use super::responses::ReadErrors;
 use axum::Json;
 use axum::extract::State;
+use papertape_protocol::datasets::DatasetResponse;
 use papertape_service::app::App;
-use papertape_service::view::{self, DatasetResponse};
+use papertape_service::view;
 
 /// Get a dataset by name or hash prefix
 ///
@@ -21,6 +22,6 @@ use papertape_service::view::{self, DatasetResponse};
 pub(super) async fn dataset(
     State(app): State<App>,
     DatasetPath(name): DatasetPath,
-) -> Result<Json<DatasetResponse>, ApiError> {
+) -> ApiResult<DatasetResponse> {
     Ok(Json(view::dataset(&app, &name)?))
 }

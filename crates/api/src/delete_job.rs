@@ -1,27 +1,16 @@
 //! `DELETE /jobs/{job_id}`
 
-use super::error::ApiError;
+use super::error::ApiResult;
 use super::extract::{JobPath, Query};
 use super::job_response::job_id;
 use super::responses::WriteErrors;
 use axum::Json;
 use axum::extract::State;
+use papertape_protocol::jobs::DeleteQuery;
 use papertape_protocol::jobs::DeletedResponse;
 use papertape_service::app::App;
 use papertape_service::deletion;
 use papertape_service::view;
-use serde::Deserialize;
-use utoipa::IntoParams;
-
-#[derive(Debug, Deserialize, IntoParams)]
-#[serde(deny_unknown_fields)]
-#[into_params(parameter_in = Query)]
-pub(super) struct DeleteParams {
-    /// Also delete the jobs that depend on it: branches, jobs that continue its accounts, skip days that it ran, received
-    /// its memory or were started by it. Absent: a job with dependents is not deleted.
-    #[serde(default)]
-    dependents: bool,
-}
 
 /// Delete a stopped job with its whole record
 ///
@@ -33,14 +22,14 @@ pub(super) struct DeleteParams {
     operation_id = "delete_job",
     path = "/jobs/{job_id}",
     tag = "simulation",
-    params(("job_id" = String, Path, description = "The job"), DeleteParams),
+    params(("job_id" = String, Path, description = "The job"), DeleteQuery),
     responses((status = 200, body = DeletedResponse, description = "The job is deleted"), WriteErrors)
 )]
 pub(super) async fn delete_job(
     State(app): State<App>,
     JobPath(job): JobPath,
-    Query(params): Query<DeleteParams>,
-) -> Result<Json<DeletedResponse>, ApiError> {
+    Query(params): Query<DeleteQuery>,
+) -> ApiResult<DeletedResponse> {
     let deleted = deletion::delete(&app, &job_id(&job)?, params.dependents).await?;
     Ok(Json(DeletedResponse {
         job_id: job,

@@ -6,12 +6,13 @@ use axum::http::{HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
 use papertape_core::ports::RecordError;
 use papertape_protocol::error::ErrorBody;
-use papertape_service::assistant::PostMessageError;
-use papertape_service::trigger::TriggerError;
-use papertape_service::view::ViewError;
+use papertape_service::ServiceError;
 use papertape_store::StoreError;
 use std::sync::Arc;
 use utoipa::openapi::schema::{Object, ObjectBuilder, SchemaType, Type};
+
+/// The response of an endpoint.
+pub(super) type ApiResult<T> = Result<Json<T>, ApiError>;
 
 /// Why a request failed.
 #[derive(Debug, thiserror::Error)]
@@ -151,35 +152,13 @@ impl IntoResponse for ApiError {
     }
 }
 
-impl From<ViewError> for ApiError {
-    fn from(error: ViewError) -> Self {
+impl From<ServiceError> for ApiError {
+    fn from(error: ServiceError) -> Self {
         match error {
-            ViewError::Bad { .. } => Self::Invalid(error.to_string()),
-            ViewError::NotFound(message) => Self::NotFound(message),
-            ViewError::Busy(message) => Self::Conflict(message),
-            ViewError::Record(cause) => Self::Internal(cause),
-        }
-    }
-}
-
-impl From<PostMessageError> for ApiError {
-    fn from(error: PostMessageError) -> Self {
-        match error {
-            PostMessageError::Bad { .. } => Self::Invalid(error.to_string()),
-            PostMessageError::NotFound(message) => Self::NotFound(message),
-            PostMessageError::Conflict(message) => Self::Conflict(message),
-            PostMessageError::Record(cause) => Self::Internal(cause),
-        }
-    }
-}
-
-impl From<TriggerError> for ApiError {
-    fn from(error: TriggerError) -> Self {
-        match error {
-            TriggerError::Bad { .. } => Self::Invalid(error.to_string()),
-            TriggerError::NotFound(_) | TriggerError::Missing(_) => Self::NotFound(error.to_string()),
-            TriggerError::Conflict(message) => Self::Conflict(message),
-            TriggerError::Record(cause) => Self::Internal(cause),
+            ServiceError::Invalid { .. } => Self::Invalid(error.to_string()),
+            ServiceError::UnknownJob(_) | ServiceError::NotFound(_) => Self::NotFound(error.to_string()),
+            ServiceError::Conflict(message) => Self::Conflict(message),
+            ServiceError::Internal(cause) => Self::Internal(cause),
         }
     }
 }

@@ -7,14 +7,10 @@ use axum::http::header::{ACCEPT_LANGUAGE, CONTENT_LENGTH, CONTENT_TYPE};
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, Uri};
 use futures::future::{Either, select};
-use papertape_core::action::MAX_ROWS as MAX_LOG_ROWS;
 use papertape_core::language::Language;
 use papertape_protocol::fields::JsonObject;
-pub(super) use papertape_protocol::fields::maybe_day;
 use papertape_service::app::App;
-use papertape_service::view::{MAX_ROWS, MAX_SESSION_ROWS};
-use serde::de::{DeserializeOwned, Error as _};
-use serde::{Deserialize, Deserializer};
+use serde::de::DeserializeOwned;
 use std::collections::BTreeSet;
 use std::convert::Infallible;
 use std::pin::pin;
@@ -121,83 +117,53 @@ fn body<T: DeserializeOwned>(bytes: &Bytes) -> Result<T, ApiError> {
     Ok(read)
 }
 
-/// Defines an extractor for a path's only parameter.
-macro_rules! path_parameter {
-    ($($name:ident, $field:literal;)+) => {$(
-        #[doc = concat!("`{", $field, "}` of a path.")]
+/// Defines extractors of a path's parameters, each with the error of a path that is not valid UTF-8.
+macro_rules! path_parameters {
+    ($($name:ident($($field:ident: $type:ty),+), $not_utf8:literal;)+) => {$(
+        #[doc = concat!($("`{", stringify!($field), "}` ",)+ "of a path.")]
         #[derive(Debug)]
-        pub(super) struct $name(pub(super) String);
+        pub(super) struct $name($(pub(super) $type),+);
 
         impl FromRequestParts<App> for $name {
             type Rejection = ApiError;
 
             async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, ApiError> {
-                match Path::<String>::from_request_parts(parts, app).await {
-                    Ok(Path(value)) => Ok(Self(value)),
-                    Err(_) => Err(ApiError::Invalid(concat!($field, ": not valid UTF-8").to_owned())),
-                }
+                let Ok(Path(values)) = Path::<Vec<String>>::from_request_parts(parts, app).await else {
+                    return Err(ApiError::Invalid($not_utf8.to_owned()));
+                };
+                let mut values = values.into_iter();
+                Ok(Self($(<$type>::of(stringify!($field), values.next().unwrap_or_default())?),+))
             }
         }
     )+};
 }
 
-path_parameter! {
-    JobPath, "job_id";
-    DatasetPath, "name";
-    ChatPath, "session_id";
-    TickerPath, "ticker";
+path_parameters! {
+    JobPath(job_id: String), "job_id: not valid UTF-8";
+    DatasetPath(name: String), "name: not valid UTF-8";
+    ChatPath(session_id: String), "session_id: not valid UTF-8";
+    TickerPath(ticker: String), "ticker: not valid UTF-8";
+    SessionPath(session_id: i64), "session_id: not a whole number";
+    PlanPath(plan_id: i64), "path: not valid UTF-8";
+    PlanJobPath(plan_id: i64, job_id: String), "path: not valid UTF-8";
+    TaskPath(plan_id: i64, task_id: i64), "path: not valid UTF-8";
 }
 
-/// `{plan_id}` of a path.
-#[derive(Debug)]
-pub(super) struct PlanPath(pub(super) i64);
+/// A parameter of a path.
+trait PathParameter: Sized {
+    fn of(field: &str, text: String) -> Result<Self, ApiError>;
+}
 
-impl FromRequestParts<App> for PlanPath {
-    type Rejection = ApiError;
-
-    async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, ApiError> {
-        let [plan, ..] = segments(parts, app).await?;
-        number("plan_id", &plan).map(Self)
+impl PathParameter for String {
+    fn of(_: &str, text: String) -> Result<Self, ApiError> {
+        Ok(text)
     }
 }
 
-/// `{plan_id}` and `{job_id}` of a path.
-#[derive(Debug)]
-pub(super) struct PlanJobPath(pub(super) i64, pub(super) String);
-
-impl FromRequestParts<App> for PlanJobPath {
-    type Rejection = ApiError;
-
-    async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, ApiError> {
-        let [plan, job] = segments(parts, app).await?;
-        number("plan_id", &plan).map(|plan| Self(plan, job))
+impl PathParameter for i64 {
+    fn of(field: &str, text: String) -> Result<Self, ApiError> {
+        text.parse().map_err(|_| ApiError::Invalid(format!("{field}: not a whole number")))
     }
-}
-
-/// `{plan_id}` and `{task_id}` of a path.
-#[derive(Debug)]
-pub(super) struct TaskPath(pub(super) i64, pub(super) i64);
-
-impl FromRequestParts<App> for TaskPath {
-    type Rejection = ApiError;
-
-    async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, ApiError> {
-        let [plan, task] = segments(parts, app).await?;
-        Ok(Self(number("plan_id", &plan)?, number("task_id", &task)?))
-    }
-}
-
-/// The first two parameters of a path; a missing one is empty.
-async fn segments(parts: &mut Parts, app: &App) -> Result<[String; 2], ApiError> {
-    let Ok(Path(segments)) = Path::<Vec<String>>::from_request_parts(parts, app).await else {
-        return Err(ApiError::Invalid("path: not valid UTF-8".to_owned()));
-    };
-    let mut segments = segments.into_iter();
-    Ok([segments.next().unwrap_or_default(), segments.next().unwrap_or_default()])
-}
-
-fn number(field: &str, text: &str) -> Result<i64, ApiError> {
-    text.parse().map_err(|_| ApiError::Invalid(format!("{field}: not a whole number")))
 }
 
 /// The language that the client prefers by `Accept-Language`; Chinese if it lists none that we support.
@@ -221,82 +187,13 @@ fn language(accepted: &str) -> Option<Language> {
     acceptable.into_iter().find_map(|(tag, _)| Language::from_tag(&tag))
 }
 
-/// `{session_id}` of a path.
-#[derive(Debug)]
-pub(super) struct SessionPath(pub(super) i64);
-
-impl FromRequestParts<App> for SessionPath {
-    type Rejection = ApiError;
-
-    async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, ApiError> {
-        match Path::<i64>::from_request_parts(parts, app).await {
-            Ok(Path(session)) => Ok(Self(session)),
-            Err(_) => Err(ApiError::Invalid("session_id: not a whole number".to_owned())),
-        }
-    }
-}
-
-/// `true` or `false`, case-insensitively, because some languages write `True`.
-pub(super) fn flag<'de, D: Deserializer<'de>>(deserializer: D) -> Result<bool, D::Error> {
-    let text = String::deserialize(deserializer)?;
-    match text.to_ascii_lowercase().as_str() {
-        "true" => Ok(true),
-        "false" => Ok(false),
-        _ => Err(D::Error::custom(format!("`{text}` is neither true nor false"))),
-    }
-}
-
-/// A query's limit of rows.
-pub(super) fn rows<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<u32>, D::Error> {
-    count(deserializer, MAX_ROWS)
-}
-
-/// A query's limit of one session's messages, steps or reads.
-pub(super) fn session_rows<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<u32>, D::Error> {
-    count(deserializer, MAX_SESSION_ROWS)
-}
-
-/// A query's limit of action log rows.
-pub(super) fn log_rows<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<u32>, D::Error> {
-    count(deserializer, MAX_LOG_ROWS)
-}
-
-fn count<'de, D: Deserializer<'de>>(deserializer: D, max: u32) -> Result<Option<u32>, D::Error> {
-    let text = String::deserialize(deserializer)?;
-    let invalid = |_| D::Error::custom(format!("`{text}` is not a whole number from 1 to {max}"));
-    text.parse().map(Some).map_err(invalid)
-}
-
-/// The page of a list.
-#[derive(Clone, Debug, Default, Deserialize, utoipa::IntoParams)]
-#[serde(deny_unknown_fields)]
-#[into_params(parameter_in = Query)]
-pub(super) struct PageParams {
-    /// Max rows.
-    #[serde(default, deserialize_with = "rows")]
-    #[param(minimum = 1, maximum = 200)]
-    pub(super) limit: Option<u32>,
-    /// `next_cursor` of the previous page.
-    pub(super) cursor: Option<String>,
-}
-
-/// The page of a session's rows.
-#[derive(Clone, Debug, Default, Deserialize, utoipa::IntoParams)]
-#[serde(deny_unknown_fields)]
-#[into_params(parameter_in = Query)]
-pub(super) struct SessionPageParams {
-    /// Max rows. Pages of one session's rows may be longer than others.
-    #[serde(default, deserialize_with = "session_rows")]
-    #[param(minimum = 1, maximum = 1000)]
-    pub(super) limit: Option<u32>,
-    /// `next_cursor` of the previous page.
-    pub(super) cursor: Option<String>,
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use papertape_core::time::Date;
+    use papertape_protocol::fields::maybe_day;
+    use papertape_protocol::query::flag;
+    use serde::Deserialize;
 
     #[derive(Debug, Deserialize)]
     #[serde(deny_unknown_fields)]

@@ -1,14 +1,15 @@
 //! `GET` and `POST /jobs/{job_id}/head`
 
-use super::error::ApiError;
+use super::error::{ApiError, ApiResult};
 use super::extract::JobPath;
 use super::job_response::job_id;
 use super::responses::WriteErrors;
 use axum::Json;
 use axum::extract::State;
 use papertape_core::record::JobHead;
+use papertape_protocol::head::HeadResponse;
 use papertape_service::app::App;
-use papertape_service::view::{HeadResponse, head_response};
+use papertape_service::view::head_response;
 use papertape_store::StoreError;
 
 /// Get the current head of a job's hash chains
@@ -19,10 +20,7 @@ use papertape_store::StoreError;
     params(("job_id" = String, Path, description = "The job")),
     responses((status = 200, body = HeadResponse, description = "The head"), WriteErrors)
 )]
-pub(super) async fn head(
-    State(app): State<App>,
-    JobPath(job): JobPath,
-) -> Result<Json<HeadResponse>, ApiError> {
+pub(super) async fn head(State(app): State<App>, JobPath(job): JobPath) -> ApiResult<HeadResponse> {
     respond(&app, &job, app.store.job_head(&job_id(&job)?).await)
 }
 
@@ -36,18 +34,11 @@ pub(super) async fn head(
     params(("job_id" = String, Path, description = "The job")),
     responses((status = 200, body = HeadResponse, description = "The stored head"), WriteErrors)
 )]
-pub(super) async fn publish(
-    State(app): State<App>,
-    JobPath(job): JobPath,
-) -> Result<Json<HeadResponse>, ApiError> {
+pub(super) async fn publish(State(app): State<App>, JobPath(job): JobPath) -> ApiResult<HeadResponse> {
     respond(&app, &job, app.store.publish_job_head(&job_id(&job)?).await)
 }
 
-fn respond(
-    app: &App,
-    job: &str,
-    found: Result<Option<JobHead>, StoreError>,
-) -> Result<Json<HeadResponse>, ApiError> {
+fn respond(app: &App, job: &str, found: Result<Option<JobHead>, StoreError>) -> ApiResult<HeadResponse> {
     match found {
         Ok(Some(head)) => Ok(Json(head_response(app, &head))),
         Ok(None) => Err(ApiError::NotFound(format!("there is no job {job}"))),

@@ -59,6 +59,7 @@ mod trigger;
 use anyhow::{Context as _, Result, bail};
 use axum::Router;
 use error::ApiError;
+use papertape_protocol::stream::StreamData;
 use papertape_runtime::cancellation::CancelToken;
 use papertape_service::app::App;
 use papertape_service::config::Config;
@@ -79,7 +80,7 @@ use utoipa_axum::routes;
                        `cursor` and `next_cursor`. Money and quantities are JSON numbers. Days are YYYY-MM-DD, \
                        instants RFC 3339 in UTC.",
     ),
-    components(schemas(papertape_protocol::error::ErrorBody, codes::Codes, papertape_service::view::StreamData)),
+    components(schemas(papertape_protocol::error::ErrorBody, codes::Codes, StreamData)),
     tags(
         (name = "simulation", description = "Start, watch, stop and resume simulations"),
         (name = "record", description = "What agents saw, said, decided and did"),

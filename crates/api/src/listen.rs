@@ -86,11 +86,11 @@ async fn serve(
     shutdown: CancelToken,
 ) {
     let (socket, state) = MonitoredSocket::new(stream);
-    let state_of_service = state.clone();
+    let state_service_error = state.clone();
     let service = service_fn(move |request: Request<Incoming>| {
         let mut request = request.map(Body::new);
         request.extensions_mut().insert(ConnectInfo(client));
-        let (responding, state) = (router.clone().oneshot(request), state_of_service.clone());
+        let (responding, state) = (router.clone().oneshot(request), state_service_error.clone());
         async move {
             let response = responding.await;
             state.set_endless(

@@ -1,7 +1,7 @@
 //! `/plans` and `/plans/{plan_id}`
 
-use super::error::ApiError;
-use super::extract::{Body, PageParams, PlanPath, Query};
+use super::error::{ApiError, ApiResult};
+use super::extract::{Body, PlanPath, Query};
 use super::responses::{BodyErrors, ReadErrors, WriteErrors};
 use axum::Json;
 use axum::extract::State;
@@ -9,23 +9,25 @@ use axum::http::StatusCode;
 use papertape_core::plan::{NewPlan, PlanChanges, PlanId, PlanWrite, WriteResult};
 use papertape_core::ports::Plans as _;
 use papertape_protocol::plans::{PlanBody, PlanPatch, PlanResponse, PlansResponse};
+use papertape_protocol::query::PageQuery;
 use papertape_redact::Sanitized;
+use papertape_service::ServiceError;
 use papertape_service::app::App;
-use papertape_service::view::{self, ViewError};
+use papertape_service::view;
 
 /// List plans, newest first
 #[utoipa::path(
     get,
     path = "/plans",
     tag = "plans",
-    params(PageParams),
+    params(PageQuery),
     responses((status = 200, body = PlansResponse, description = "A page of plans"), ReadErrors)
 )]
 pub(super) async fn plans(
     State(app): State<App>,
-    Query(params): Query<PageParams>,
-) -> Result<Json<PlansResponse>, ApiError> {
-    Ok(Json(view::plans(&app, params.limit, params.cursor).await?))
+    Query(query): Query<PageQuery>,
+) -> ApiResult<PlansResponse> {
+    Ok(Json(view::plans(&app, query).await?))
 }
 
 /// Create a plan without tasks
@@ -54,10 +56,7 @@ pub(super) async fn create(
     params(("plan_id" = i64, Path, description = "The plan")),
     responses((status = 200, body = PlanResponse, description = "The plan"), ReadErrors)
 )]
-pub(super) async fn plan(
-    State(app): State<App>,
-    PlanPath(plan): PlanPath,
-) -> Result<Json<PlanResponse>, ApiError> {
+pub(super) async fn plan(State(app): State<App>, PlanPath(plan): PlanPath) -> ApiResult<PlanResponse> {
     Ok(Json(view::plan(&app, plan).await?))
 }
 
@@ -75,7 +74,7 @@ pub(super) async fn update(
     State(app): State<App>,
     PlanPath(plan): PlanPath,
     Body(body): Body<PlanPatch>,
-) -> Result<Json<PlanResponse>, ApiError> {
+) -> ApiResult<PlanResponse> {
     let changes = PlanChanges { name: body.name, goal: body.goal, status: None };
     write(&app, vec![PlanWrite::Update { plan: PlanId(plan), changes }]).await?;
     Ok(Json(view::plan(&app, plan).await?))
@@ -101,7 +100,7 @@ pub(super) async fn delete(State(app): State<App>, PlanPath(plan): PlanPath) -> 
 pub(super) async fn write(app: &App, writes: Vec<PlanWrite>) -> Result<WriteResult, ApiError> {
     let writes = Sanitized::of(&app.services.redactor, writes);
     let at = app.services.clock.now();
-    let written = app.store.write_plans(writes, at).await.map_err(ViewError::from)?;
+    let written = app.store.write_plans(writes, at).await.map_err(ServiceError::from)?;
     let nothing = || ApiError::Internal(anyhow::anyhow!("nothing was written"));
     written.first().copied().ok_or_else(nothing)
 }

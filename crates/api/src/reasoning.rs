@@ -1,54 +1,20 @@
 //! `GET /reasoning`
 
-use super::error::ApiError;
-use super::extract::{Query, flag, maybe_day, rows};
+use super::error::ApiResult;
+use super::extract::Query;
 use super::responses::ReadErrors;
 use axum::Json;
 use axum::extract::State;
-use papertape_core::time::Date;
+use papertape_protocol::reasoning::{ReasoningQuery, ReasoningResponse};
 use papertape_service::app::App;
-use papertape_service::view::{self, ReasoningQuery, ReasoningResponse};
-use serde::Deserialize;
-use utoipa::IntoParams;
-
-/// Filters; all of them apply.
-#[derive(Debug, Deserialize, IntoParams)]
-#[serde(deny_unknown_fields)]
-#[into_params(parameter_in = Query)]
-pub(super) struct Params {
-    /// Only of this job.
-    job_id: Option<String>,
-    /// Only of this trading day.
-    #[serde(default, deserialize_with = "maybe_day")]
-    #[param(example = "2012-10-01")]
-    date: Option<Date>,
-    /// Only of this agent.
-    model: Option<String>,
-    /// Whether to include the instructions and all messages.
-    #[serde(default, deserialize_with = "flag")]
-    #[param(default = false)]
-    include_full_conversation: bool,
-    /// Only sessions with this instrument in their positions, orders or steps.
-    symbol: Option<String>,
-    /// Only sessions with messages of this node, in one round (`solo#1`) or in any (`solo`). The conversation then
-    /// has only that node's messages.
-    node: Option<String>,
-    /// Only sessions in which one message has all these words.
-    q: Option<String>,
-    /// Max sessions; with full conversations at most 50.
-    #[serde(default, deserialize_with = "rows")]
-    #[param(minimum = 1, maximum = 200)]
-    limit: Option<u32>,
-    /// `next_cursor` of the previous page.
-    cursor: Option<String>,
-}
+use papertape_service::view;
 
 /// List what agents said and did, by session
 #[utoipa::path(
     get,
     path = "/reasoning",
     tag = "record",
-    params(Params),
+    params(ReasoningQuery),
     responses(
         (status = 200, body = ReasoningResponse, description = "Sessions, oldest first", example = json!({
             "sessions": [{
@@ -85,18 +51,7 @@ pub(super) struct Params {
 )]
 pub(super) async fn reasoning(
     State(app): State<App>,
-    Query(params): Query<Params>,
-) -> Result<Json<ReasoningResponse>, ApiError> {
-    let query = ReasoningQuery {
-        job_id: params.job_id,
-        date: params.date,
-        model: params.model,
-        include_full_conversation: params.include_full_conversation,
-        symbol: params.symbol,
-        node: params.node,
-        q: params.q,
-        limit: params.limit,
-        cursor: params.cursor,
-    };
+    Query(query): Query<ReasoningQuery>,
+) -> ApiResult<ReasoningResponse> {
     Ok(Json(view::reasoning(&app, query).await?))
 }

@@ -1,12 +1,13 @@
 //! `GET /sessions/{session_id}`
 
-use super::error::ApiError;
+use super::error::ApiResult;
 use super::extract::SessionPath;
 use super::responses::ReadErrors;
 use axum::Json;
 use axum::extract::State;
+use papertape_protocol::results::head::SessionHeadResponse;
 use papertape_service::app::App;
-use papertape_service::view::{self, SessionHeadResponse};
+use papertape_service::view;
 
 /// Get a session's summary: agent, day, decisions and results, without messages
 #[utoipa::path(
@@ -19,6 +20,6 @@ use papertape_service::view::{self, SessionHeadResponse};
 pub(super) async fn session(
     State(app): State<App>,
     SessionPath(session_id): SessionPath,
-) -> Result<Json<SessionHeadResponse>, ApiError> {
+) -> ApiResult<SessionHeadResponse> {
     Ok(Json(view::session_head(&app, session_id).await?))
 }

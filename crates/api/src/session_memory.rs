@@ -1,12 +1,13 @@
 //! `GET /sessions/{session_id}/memory`
 
-use super::error::ApiError;
+use super::error::ApiResult;
 use super::extract::SessionPath;
 use super::responses::ReadErrors;
 use axum::Json;
 use axum::extract::State;
+use papertape_protocol::memory::SessionMemoryResponse;
 use papertape_service::app::App;
-use papertape_service::view::{self, SessionMemoryResponse};
+use papertape_service::view;
 
 /// Get the memories that a session's trader received, verbatim
 #[utoipa::path(
@@ -19,6 +20,6 @@ use papertape_service::view::{self, SessionMemoryResponse};
 pub(super) async fn session_memory(
     State(app): State<App>,
     SessionPath(session_id): SessionPath,
-) -> Result<Json<SessionMemoryResponse>, ApiError> {
+) -> ApiResult<SessionMemoryResponse> {
     Ok(Json(view::session_memory(&app, session_id).await?))
 }

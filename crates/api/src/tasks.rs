@@ -1,6 +1,6 @@
 //! `/plans/{plan_id}/tasks` and `/plans/{plan_id}/tasks/{task_id}`
 
-use super::error::ApiError;
+use super::error::{ApiError, ApiResult};
 use super::extract::{Body, PlanPath, TaskPath};
 use super::plans::write;
 use super::responses::{BodyErrors, ReadErrors, WriteErrors};
@@ -22,10 +22,7 @@ use papertape_service::view;
     params(("plan_id" = i64, Path, description = "The plan")),
     responses((status = 200, body = TasksResponse, description = "The tasks"), ReadErrors)
 )]
-pub(super) async fn tasks(
-    State(app): State<App>,
-    PlanPath(plan): PlanPath,
-) -> Result<Json<TasksResponse>, ApiError> {
+pub(super) async fn tasks(State(app): State<App>, PlanPath(plan): PlanPath) -> ApiResult<TasksResponse> {
     Ok(Json(view::tasks(&app, plan).await?))
 }
 
@@ -69,10 +66,7 @@ pub(super) async fn create(
     ),
     responses((status = 200, body = TaskResponse, description = "The task"), ReadErrors)
 )]
-pub(super) async fn task(
-    State(app): State<App>,
-    TaskPath(plan, task): TaskPath,
-) -> Result<Json<TaskResponse>, ApiError> {
+pub(super) async fn task(State(app): State<App>, TaskPath(plan, task): TaskPath) -> ApiResult<TaskResponse> {
     Ok(Json(view::task(&app, plan, task).await?))
 }
 
@@ -95,7 +89,7 @@ pub(super) async fn update(
     State(app): State<App>,
     TaskPath(plan, task): TaskPath,
     Body(body): Body<TaskPatch>,
-) -> Result<Json<TaskResponse>, ApiError> {
+) -> ApiResult<TaskResponse> {
     let id = TaskId(task);
     let dependencies = body.dependencies.map(task_ids).transpose()?;
     let (name, instruction, status) = (body.name, body.instruction, body.status);

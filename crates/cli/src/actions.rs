@@ -1,13 +1,14 @@
 //! `papertape actions`
 
 use super::args::whole;
-use super::failure::view_error;
-use super::output::{json, note, say, table, text_of};
+use super::failure::service_error;
+use super::output::{note, only_json, say, table, text_of};
 use super::record_access::find_any_job;
 use super::{Common, Outcome, record_access};
 use clap::Args;
+use papertape_protocol::actions::{ActionsQuery, LogEntry};
 use papertape_service::config::Config;
-use papertape_service::view::{self, ActionsQuery, LogEntry};
+use papertape_service::view;
 use std::process::ExitCode;
 
 #[derive(Debug, Args)]
@@ -29,10 +30,9 @@ pub(super) async fn actions(common: &Common, config: Config, args: ActionsArgs) 
     let app = record_access::open_read_only(common, config).await?;
     let job = find_any_job(&app, &args.job).await?;
     let query = ActionsQuery { cursor: args.cursor, before: args.before, limit: args.limit };
-    let response = view::actions(&app, None, job.as_str(), query).await.map_err(view_error)?;
+    let response = view::actions(&app, None, job.as_str(), query).await.map_err(service_error)?;
     if common.json {
-        json(&response)?;
-        return Ok(ExitCode::SUCCESS);
+        return only_json(&response);
     }
     if response.logs.is_empty() {
         note!("no rows");

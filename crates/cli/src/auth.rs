@@ -3,8 +3,10 @@
 use super::failure::usage;
 use super::output::{json, note, say};
 use super::{Common, Outcome};
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, Subcommand};
-use papertape_service::access::{Scope, TokenHash, new_token};
+use papertape_protocol::access::Scope;
+use papertape_service::access::{TokenHash, new_token};
 use papertape_service::config::Config;
 use serde_json::json;
 use std::process::ExitCode;
@@ -26,8 +28,16 @@ struct TokenArgs {
     /// Who or what uses the token
     name: String,
     /// What the token allows
-    #[arg(long, value_enum, default_value = "read")]
+    #[arg(long, default_value = "read", value_parser = scopes())]
     scope: Scope,
+}
+
+fn scopes() -> impl TypedValueParser<Value = Scope> {
+    let value = |scope: Scope, help: &'static str| PossibleValue::new(scope.as_str()).help(help);
+    let operate = "Read everything, start and stop jobs, and make changes";
+    let values = [value(Scope::Read, "Read everything, change nothing"), value(Scope::Operate, operate)];
+    PossibleValuesParser::new(values)
+        .map(|text| if text == Scope::Operate.as_str() { Scope::Operate } else { Scope::Read })
 }
 
 /// Creates a token. It is not stored: the config file gets its hash.

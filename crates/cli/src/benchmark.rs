@@ -1,7 +1,8 @@
 //! The table that compares agents with their benchmark, and the notes below it.
 
 use super::output::{layout, percent, two_decimals};
-use papertape_service::view::{BenchmarkResponse, RangeResult};
+use papertape_protocol::results::benchmark::BenchmarkResponse;
+use papertape_protocol::results::range::RangeResult;
 
 /// How many days without a bar a note lists.
 const MAX_LISTED_DAYS: usize = 5;

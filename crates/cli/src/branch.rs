@@ -1,6 +1,6 @@
 //! `papertape branch`
 
-use super::failure::{trigger_error, usage};
+use super::failure::{service_error, usage};
 use super::output::{json, note};
 use super::record_access::{RecordAccess, find_job, find_job_remote};
 use super::{Common, Outcome, execute, record_access};
@@ -52,7 +52,7 @@ pub(super) async fn branch(common: &Common, config: Config, args: BranchArgs) ->
                 instructions,
                 sampling: None,
             };
-            let queued = trigger::branch(&app, &parent, request).await.map_err(trigger_error)?;
+            let queued = trigger::branch(&app, &parent, request).await.map_err(service_error)?;
             if args.no_run {
                 return print_queued(common, &queued.job);
             }

@@ -2,7 +2,7 @@
 
 use super::api_client::ApiClient;
 use super::args::parse_plan;
-use super::failure::{FAILED, STOPPED, not_found, usage};
+use super::failure::{FAILED, STOPPED, not_found, service_error, usage};
 use super::output::{json, note, say};
 use super::record_access::RecordAccess;
 use super::{Common, Outcome, record_access, signals};
@@ -18,7 +18,7 @@ use papertape_core::record::JobStatus;
 use papertape_protocol::chat::{ChatMessageResponse, MessageBody, TurnResponse};
 use papertape_runtime::cancellation::{CancelSource, CancelToken, StopReason};
 use papertape_service::app::App;
-use papertape_service::assistant::{self, NewMessage, PostMessageError};
+use papertape_service::assistant::{self, NewMessage};
 use papertape_service::config::Config;
 use papertape_store::JobFilter;
 use serde_json::json;
@@ -283,7 +283,7 @@ impl<'a> Conversation<'a> {
             language: self.language,
             ..NewMessage::default()
         };
-        let turn = assistant::post_message(app, message).await.map_err(post_error)?;
+        let turn = assistant::post_message(app, message).await.map_err(service_error)?;
         let job = turn.assistant.job_id.ok_or_else(|| anyhow!("no job replies to the message"))?;
         Ok((turn.session.id.to_string(), job))
     }
@@ -339,15 +339,6 @@ fn print_action(row: &ActionRow) {
         ActionStatus::Completed => note!("  ✓ {kind}/{name}: {message}"),
         ActionStatus::Failed => note!("  ✗ {kind}/{name}: {message}"),
         ActionStatus::Queued => note!("  ? {kind}/{name}: {message}"),
-    }
-}
-
-fn post_error(error: PostMessageError) -> anyhow::Error {
-    match error {
-        PostMessageError::Bad { .. } => usage(error.to_string()),
-        PostMessageError::NotFound(message) => not_found(message),
-        PostMessageError::Conflict(message) => anyhow!(message),
-        PostMessageError::Record(cause) => cause,
     }
 }
 

@@ -1,6 +1,6 @@
 //! `papertape delete`
 
-use super::failure::{trigger_error, usage};
+use super::failure::{service_error, usage};
 use super::output::{json, note};
 use super::record_access::{self, RecordAccess, find_any_job};
 use super::{Common, Outcome};
@@ -28,7 +28,7 @@ pub(super) struct DeleteArgs {
 pub(super) async fn delete(common: &Common, config: Config, args: DeleteArgs) -> Outcome {
     let reader = record_access::open_read_only(common, config.clone()).await?;
     let job = find_any_job(&reader, &args.job).await?;
-    let jobs = deletion::preview(&reader, &job, args.with_dependents).await.map_err(trigger_error)?;
+    let jobs = deletion::preview(&reader, &job, args.with_dependents).await.map_err(service_error)?;
     drop(reader);
     let others = match jobs.len() - 1 {
         0 => String::new(),
@@ -44,7 +44,7 @@ pub(super) async fn delete(common: &Common, config: Config, args: DeleteArgs) ->
     }
     let (jobs, texts): (Vec<String>, u64) = match record_access::open_existing(common, config).await? {
         RecordAccess::Local(app) => {
-            let deleted = deletion::delete(&app, &job, args.with_dependents).await.map_err(trigger_error)?;
+            let deleted = deletion::delete(&app, &job, args.with_dependents).await.map_err(service_error)?;
             // Writes the plans' portable files before the process ends.
             app.flush().await;
             (deleted.jobs.iter().map(ToString::to_string).collect(), deleted.texts)

@@ -1,7 +1,7 @@
 //! Runs a job to its end, or follows one that runs elsewhere, and reports the outcome.
 
 use super::api_client::ApiClient;
-use super::failure::{FAILED, STOPPED, no_job, view_error};
+use super::failure::{FAILED, STOPPED, no_job, service_error};
 use super::output::{json, note, seconds};
 use super::progress::{Progress, Track};
 use super::{Common, Outcome, record_access, signals, summary};
@@ -10,6 +10,7 @@ use papertape_core::id::{AgentName, JobId};
 use papertape_core::money::Money;
 use papertape_core::ports::RecordError;
 use papertape_core::record::{DayStatus, JobStatus};
+use papertape_protocol::jobs::{DayDetail, StatusQuery};
 use papertape_runtime::cancellation::{CancelSource, CancelToken};
 use papertape_runtime::config::SimulationConfig;
 use papertape_runtime::simulate::{NoopObserver, Observer};
@@ -150,7 +151,7 @@ async fn show(app: &App, details: &JobDetails, progress: &Progress) -> Result<()
 /// Reports the job's outcome and returns the exit code. `server` is the URL of the server that runs the job, which
 /// continues when this command ends.
 async fn finish(app: &App, common: &Common, job: &JobId, server: Option<&str>) -> Outcome {
-    let status = view::status(app, job.as_str(), &view::StatusQuery::default()).await.map_err(view_error)?;
+    let status = view::status(app, job.as_str(), &StatusQuery::default()).await.map_err(service_error)?;
     let days_left = status.progress.pending > 0;
     let agents = if common.json {
         json(&status)?;
@@ -167,7 +168,7 @@ async fn finish(app: &App, common: &Common, job: &JobId, server: Option<&str>) -
         note!("warning: {warning}");
     }
     // A failed day without an end: the provider rejects the key, the account or the model.
-    let is_aborted = |day: &view::DayDetail| day.status == DayStatus::Failed && day.completed_at.is_none();
+    let is_aborted = |day: &DayDetail| day.status == DayStatus::Failed && day.completed_at.is_none();
     let needs_fix = status.details.iter().any(is_aborted);
     Ok(match status.status {
         JobStatus::Completed => {

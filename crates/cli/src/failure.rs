@@ -2,8 +2,7 @@
 
 use super::output::note;
 use papertape_core::json::canonical;
-use papertape_service::trigger::TriggerError;
-use papertape_service::view::ViewError;
+use papertape_service::ServiceError;
 use papertape_store::StoreError;
 use serde_json::json;
 use std::process::ExitCode;
@@ -40,29 +39,16 @@ pub(super) fn no_job(job: &str) -> anyhow::Error {
 }
 
 /// Maps fields to options, and errors to exit codes.
-pub fn trigger_error(error: TriggerError) -> anyhow::Error {
+pub fn service_error(error: ServiceError) -> anyhow::Error {
     match error {
-        TriggerError::Bad { field, message } => bad(field, &message),
-        TriggerError::NotFound(job) => no_job(&job),
-        TriggerError::Missing(message) => not_found(message),
-        TriggerError::Conflict(message) => anyhow::anyhow!(message),
-        TriggerError::Record(error) => error,
+        ServiceError::Invalid { field, message } => {
+            usage(format!("{}: {}", option(field), message.replace("start_date", "--start")))
+        }
+        ServiceError::UnknownJob(job) => no_job(&job),
+        ServiceError::NotFound(message) => not_found(message),
+        ServiceError::Conflict(message) => anyhow::anyhow!(message),
+        ServiceError::Internal(error) => error,
     }
-}
-
-/// As [`trigger_error`], for reads.
-pub fn view_error(error: ViewError) -> anyhow::Error {
-    match error {
-        ViewError::Bad { field, message } => bad(field, &message),
-        ViewError::NotFound(message) => not_found(message),
-        ViewError::Busy(message) => anyhow::anyhow!(message),
-        ViewError::Record(error) => error,
-    }
-}
-
-/// A usage error that names options in place of fields.
-fn bad(field: &str, message: &str) -> anyhow::Error {
-    usage(format!("{}: {}", option(field), message.replace("start_date", "--start")))
 }
 
 /// The option that sets a field of a request.

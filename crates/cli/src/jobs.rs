@@ -1,16 +1,20 @@
 //! `papertape jobs`
 
 use super::args::whole;
-use super::failure::view_error;
-use super::output::{count, json, note, say, seconds, table, text_of};
+use super::failure::service_error;
+use super::output::{count, json, note, only_json, say, seconds, table, text_of};
 use super::record_access::{find_job, short_id};
 use super::{Common, Outcome, record_access};
 use anyhow::Result;
 use clap::Args;
 use papertape_core::record::JobStatus;
 use papertape_core::time::Timestamp;
+use papertape_protocol::jobs::{JobSummary, JobsQuery, StatusQuery, StatusResponse};
+use papertape_protocol::number::Number;
+use papertape_protocol::progress::Progress;
+use papertape_protocol::usage::UsageSummary;
 use papertape_service::config::Config;
-use papertape_service::view::{self, JobSummary, JobsQuery, Number, Progress, StatusResponse, UsageSummary};
+use papertape_service::view;
 use std::process::ExitCode;
 
 #[derive(Debug, Args)]
@@ -33,8 +37,8 @@ pub(super) async fn jobs(common: &Common, config: Config, args: JobsArgs) -> Out
     if let Some(job) = &args.job {
         let job = find_job(&app, job).await?;
         let response =
-            view::status(&app, job.as_str(), &view::StatusQuery::default()).await.map_err(view_error)?;
-        let summary = view::job_summary(&app, job.as_str()).await.map_err(view_error)?;
+            view::status(&app, job.as_str(), &StatusQuery::default()).await.map_err(service_error)?;
+        let summary = view::job_summary(&app, job.as_str()).await.map_err(service_error)?;
         if common.json {
             json(&response)?
         } else {
@@ -43,10 +47,9 @@ pub(super) async fn jobs(common: &Common, config: Config, args: JobsArgs) -> Out
         return Ok(ExitCode::SUCCESS);
     }
     let query = JobsQuery { kind: None, status: args.status, limit: args.limit, cursor: args.cursor };
-    let response = view::jobs(&app, query).await.map_err(view_error)?;
+    let response = view::jobs(&app, query).await.map_err(service_error)?;
     if common.json {
-        json(&response)?;
-        return Ok(ExitCode::SUCCESS);
+        return only_json(&response);
     }
     if response.jobs.is_empty() {
         note!("no jobs");

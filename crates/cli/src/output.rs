@@ -1,6 +1,6 @@
 //! Output: data to stdout, everything else to stderr. A closed pipe (`| head`) is neither a failure nor a panic.
 
-use super::terminal;
+use super::{Outcome, terminal};
 use anyhow::{Context as _, Result};
 use comfy_table::{
     Attribute, Cell, CellAlignment, ColumnConstraint, ContentArrangement, Table, Width, presets,
@@ -10,6 +10,7 @@ pub use papertape_service::format::{bytes, count, counted};
 use serde::Serialize;
 use std::fmt::Display;
 use std::io::{self, IsTerminal as _, Write};
+use std::process::ExitCode;
 use textwrap::core::display_width;
 use textwrap::{Options, WordSeparator, WordSplitter};
 
@@ -36,6 +37,12 @@ pub fn say(text: impl Display) -> Result<()> {
 /// Prints a value to stdout as JSON.
 pub fn json<T: Serialize + ?Sized>(value: &T) -> Result<()> {
     to_stdout(&serde_json::to_string_pretty(value)?)
+}
+
+/// As [`json`], for a command that prints nothing else.
+pub(super) fn only_json<T: Serialize + ?Sized>(value: &T) -> Outcome {
+    json(value)?;
+    Ok(ExitCode::SUCCESS)
 }
 
 fn to_stdout(text: &str) -> Result<()> {

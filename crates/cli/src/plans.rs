@@ -1,8 +1,8 @@
 //! `papertape plans`
 
 use super::args::{parse_plan, whole};
-use super::failure::{usage, view_error};
-use super::output::{json, note, say, table, text_of, width, wrap};
+use super::failure::{service_error, usage};
+use super::output::{json, note, only_json, say, table, text_of, width, wrap};
 use super::record_access::{self, RecordAccess};
 use super::{Common, Outcome};
 use anyhow::Result;
@@ -13,10 +13,14 @@ use papertape_core::json::to_value;
 use papertape_core::language::Language;
 use papertape_core::plan::{PlanId, PlanWrite};
 use papertape_core::ports::Plans as _;
+use papertape_protocol::job_result::{JobResult, OmittedChild, OmittedDependency};
+use papertape_protocol::plans::TaskSummary;
+use papertape_protocol::query::PageQuery;
 use papertape_redact::Sanitized;
+use papertape_service::ServiceError;
 use papertape_service::app::App;
 use papertape_service::config::Config;
-use papertape_service::view::{self, JobResult, OmittedChild, OmittedDependency, TaskSummary, ViewError};
+use papertape_service::view;
 use serde::Deserialize as _;
 use serde_json::json;
 use std::process::ExitCode;
@@ -74,10 +78,11 @@ pub(super) async fn plans(common: &Common, config: Config, args: PlansArgs) -> O
 
 async fn list(common: &Common, config: Config, args: ListArgs) -> Outcome {
     let app = record_access::open_read_only(common, config).await?;
-    let response = view::plans(&app, args.limit, args.cursor).await.map_err(view_error)?;
+    let response = view::plans(&app, PageQuery { limit: args.limit, cursor: args.cursor })
+        .await
+        .map_err(service_error)?;
     if common.json {
-        json(&response)?;
-        return Ok(ExitCode::SUCCESS);
+        return only_json(&response);
     }
     if response.plans.is_empty() {
         note!("no plans");
@@ -102,12 +107,11 @@ async fn list(common: &Common, config: Config, args: ListArgs) -> Outcome {
 
 async fn show(common: &Common, config: Config, plan: i64) -> Outcome {
     let app = record_access::open_read_only(common, config).await?;
-    let details = view::plan(&app, plan).await.map_err(view_error)?.plan;
-    let tasks = view::tasks(&app, plan).await.map_err(view_error)?.tasks;
-    let jobs = view::plan_jobs(&app, plan, None, None).await.map_err(view_error)?;
+    let details = view::plan(&app, plan).await.map_err(service_error)?.plan;
+    let tasks = view::tasks(&app, plan).await.map_err(service_error)?.tasks;
+    let jobs = view::plan_jobs(&app, plan, PageQuery::default()).await.map_err(service_error)?;
     if common.json {
-        json(&json!({ "plan": details, "tasks": tasks, "jobs": jobs.jobs }))?;
-        return Ok(ExitCode::SUCCESS);
+        return only_json(&json!({ "plan": details, "tasks": tasks, "jobs": jobs.jobs }));
     }
     say(format_args!("plan    {} {}", details.id, details.name))?;
     say(format_args!("status  {}", details.status))?;
@@ -119,7 +123,8 @@ async fn show(common: &Common, config: Config, plan: i64) -> Outcome {
     }
     for job in &jobs.jobs {
         let id = JobId::new(&job.job_id);
-        let result = view::job_result(&app, &id, &job.job_type.as_str().into()).await.map_err(view_error)?;
+        let result =
+            view::job_result(&app, &id, &job.job_type.as_str().into()).await.map_err(service_error)?;
         let text = result.as_ref().map(|result| format!(": {}", result_line(result))).unwrap_or_default();
         say(format_args!("job     {} {}, {}{text}", job.job_id, job.job_type, job.status))?;
         if let Some(JobResult::Decomposition(result)) = &result {
@@ -192,7 +197,7 @@ async fn delete(common: &Common, config: Config, args: DeleteArgs) -> Outcome {
     let plan = args.plan;
     if !args.yes {
         let app = record_access::open_read_only(common, config).await?;
-        let details = view::plan(&app, plan).await.map_err(view_error)?.plan;
+        let details = view::plan(&app, plan).await.map_err(service_error)?.plan;
         return Err(usage(format!(
             "this deletes plan {plan}, `{}`, with {} task(s); confirm with --yes",
             details.name, details.tasks
@@ -213,5 +218,5 @@ async fn delete_local(app: &App, plan: i64) -> Result<()> {
     let writes = vec![PlanWrite::Delete { plan: PlanId(plan) }];
     let writes = Sanitized::of(&app.services.redactor, writes);
     let deleted = app.store.write_plans(writes, app.services.clock.now()).await;
-    deleted.map(drop).map_err(|error| view_error(ViewError::from(error)))
+    deleted.map(drop).map_err(|error| service_error(ServiceError::from(error)))
 }

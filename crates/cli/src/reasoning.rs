@@ -1,19 +1,19 @@
 //! `papertape reasoning`
 
 use super::args::whole;
-use super::failure::{not_found, view_error};
-use super::output::{json, money, note, say, width, wrap};
-use super::record_access::find_job;
+use super::failure::{not_found, service_error};
+use super::output::{money, note, only_json, say, width, wrap};
+use super::record_access::find_filter;
 use super::{Common, Outcome, record_access};
 use anyhow::Result;
 use clap::Args;
 use papertape_core::json::canonical;
 use papertape_core::message::Role;
 use papertape_core::time::{Date, parse_date};
+use papertape_protocol::reasoning::{MessageResponse, PositionResponse, ReasoningQuery, SessionResponse};
+use papertape_service::ServiceError;
 use papertape_service::config::Config;
-use papertape_service::view::{
-    self, MessageResponse, PositionResponse, ReasoningQuery, SessionResponse, ViewError,
-};
+use papertape_service::view;
 use std::process::ExitCode;
 
 /// Lines of a tool's output that are printed without `--full`.
@@ -54,12 +54,8 @@ pub(super) struct ReasoningArgs {
 
 pub(super) async fn reasoning(common: &Common, config: Config, args: ReasoningArgs) -> Outcome {
     let app = record_access::open_read_only(common, config).await?;
-    let job = match &args.job {
-        Some(job) => Some(find_job(&app, job).await?.to_string()),
-        None => None,
-    };
     let query = ReasoningQuery {
-        job_id: job,
+        job_id: find_filter(&app, args.job.as_deref()).await?,
         date: args.date,
         model: args.agent,
         include_full_conversation: !args.brief,
@@ -71,8 +67,7 @@ pub(super) async fn reasoning(common: &Common, config: Config, args: ReasoningAr
     };
     let response = view::reasoning(&app, query).await.map_err(describe)?;
     if common.json {
-        json(&response)?;
-        return Ok(ExitCode::SUCCESS);
+        return only_json(&response);
     }
     for session in &response.sessions {
         print(session, args.full)?;
@@ -83,13 +78,13 @@ pub(super) async fn reasoning(common: &Common, config: Config, args: ReasoningAr
     Ok(ExitCode::SUCCESS)
 }
 
-/// As [`view_error`], with what to do if nothing matches.
-fn describe(error: ViewError) -> anyhow::Error {
+/// As [`service_error`], with what to do if nothing matches.
+fn describe(error: ServiceError) -> anyhow::Error {
     match error {
-        ViewError::NotFound(message) => {
+        ServiceError::NotFound(message) => {
             not_found(format!("{message}; check the options, or run `papertape jobs`"))
         }
-        error => view_error(error),
+        error => service_error(error),
     }
 }
 

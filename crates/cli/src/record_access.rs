@@ -114,6 +114,12 @@ pub(super) async fn find_job(app: &App, job: &str) -> Result<JobId> {
     find(app, job, |kind| !kind.is_assistant()).await
 }
 
+/// As [`find_job`], for an optional filter: the job's whole ID.
+pub(super) async fn find_filter(app: &App, job: Option<&str>) -> Result<Option<String>> {
+    let Some(job) = job else { return Ok(None) };
+    Ok(Some(find_job(app, job).await?.to_string()))
+}
+
 /// As [`find_job`], in the database of the server's command.
 pub(super) async fn find_job_remote(common: &Common, server: &ApiClient, job: &str) -> Result<JobId> {
     find_job(&open_read_only(common, server.config.clone()).await?, job).await

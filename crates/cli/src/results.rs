@@ -1,14 +1,17 @@
 //! `papertape results`
 
-use super::failure::{not_found, view_error};
-use super::output::{json, money, note, percent, say, table, text_of, two_decimals, width, wrap};
-use super::record_access::find_job;
+use super::failure::{not_found, service_error};
+use super::output::{money, note, only_json, percent, say, table, text_of, two_decimals, width, wrap};
+use super::record_access::find_filter;
 use super::{Common, Outcome, record_access, summary};
 use anyhow::Result;
 use clap::{Args, ValueEnum};
 use papertape_core::time::{Date, parse_date};
+use papertape_protocol::results::day::{DayReasoning, DayResult};
+use papertape_protocol::results::{ReasoningLevel, ResultsQuery, ResultsResponse};
+use papertape_service::ServiceError;
 use papertape_service::config::Config;
-use papertape_service::view::{self, DayResult, ReasoningLevel, ResultsQuery, ResultsResponse, ViewError};
+use papertape_service::view;
 use std::process::ExitCode;
 
 #[derive(Debug, Args)]
@@ -44,16 +47,14 @@ enum Level {
 
 pub(super) async fn results(common: &Common, config: Config, args: ResultsArgs) -> Outcome {
     let app = record_access::open_read_only(common, config).await?;
-    let job = match &args.job {
-        Some(job) => Some(find_job(&app, job).await?),
-        None => None,
-    };
+    let job_id = find_filter(&app, args.job.as_deref()).await?;
+    let has_job = job_id.is_some();
     let query = ResultsQuery {
         date: args.date,
         start_date: args.start,
         end_date: args.end,
         model: args.agent,
-        job_id: job.as_ref().map(ToString::to_string),
+        job_id,
         benchmark: args.benchmark,
         reasoning: match args.reasoning {
             Level::None => ReasoningLevel::None,
@@ -61,10 +62,9 @@ pub(super) async fn results(common: &Common, config: Config, args: ResultsArgs) 
             Level::Full => ReasoningLevel::Full,
         },
     };
-    let response = view::results(&app, query).await.map_err(|error| describe(error, job.is_some()))?;
+    let response = view::results(&app, query).await.map_err(|error| describe(error, has_job))?;
     if common.json {
-        json(&response)?;
-        return Ok(ExitCode::SUCCESS);
+        return only_json(&response);
     }
     match response {
         ResultsResponse::Day(day) => {
@@ -91,13 +91,13 @@ pub(super) async fn results(common: &Common, config: Config, args: ResultsArgs) 
     Ok(ExitCode::SUCCESS)
 }
 
-/// As [`view_error`], with what to do if nothing matches.
-fn describe(error: ViewError, has_job: bool) -> anyhow::Error {
+/// As [`service_error`], with what to do if nothing matches.
+fn describe(error: ServiceError, has_job: bool) -> anyhow::Error {
     match error {
-        ViewError::NotFound(_) if !has_job => {
+        ServiceError::NotFound(_) if !has_job => {
             not_found("no completed job matches; check the options, or name a job of `papertape jobs`")
         }
-        error => view_error(error),
+        error => service_error(error),
     }
 }
 
@@ -188,9 +188,9 @@ fn print_line(text: std::fmt::Arguments<'_>) -> Result<()> {
     say(wrap(&text.to_string(), width(), "  "))
 }
 
-fn summary_of(reasoning: &view::DayReasoning) -> Option<String> {
+fn summary_of(reasoning: &DayReasoning) -> Option<String> {
     match reasoning {
-        view::DayReasoning::Summary(text) => Some(text.clone()),
-        view::DayReasoning::Full(_) => None,
+        DayReasoning::Summary(text) => Some(text.clone()),
+        DayReasoning::Full(_) => None,
     }
 }

@@ -1,7 +1,7 @@
 //! `papertape resume`
 
 use super::args::{parse_budget, whole};
-use super::failure::{no_job, trigger_error};
+use super::failure::{no_job, service_error};
 use super::record_access::{RecordAccess, find_job, find_job_remote};
 use super::{Common, Outcome, chat, execute, record_access};
 use clap::Args;
@@ -48,7 +48,7 @@ pub(super) async fn resume(common: &Common, config: Config, args: ResumeArgs) ->
     let job = match &access {
         RecordAccess::Local(app) => {
             let job = find_job(app, &args.job).await?;
-            trigger::resume(app, &job, args.budget()).await.map_err(trigger_error)?;
+            trigger::resume(app, &job, args.budget()).await.map_err(service_error)?;
             job
         }
         RecordAccess::Remote(server) => {

@@ -1,7 +1,7 @@
 //! `papertape run`
 
 use super::args::{parse_amount, parse_budget, whole};
-use super::failure::{trigger_error, usage};
+use super::failure::{service_error, usage};
 use super::output::note;
 use super::record_access::RecordAccess;
 use super::{Common, Outcome, execute, record_access};
@@ -164,7 +164,7 @@ pub(super) async fn run(common: &Common, config: Config, args: RunArgs) -> Outco
     let request = args.request(&config)?;
     match record_access::open_for_writing(common, config).await? {
         RecordAccess::Local(app) => {
-            let queued = trigger(&app, request).await.map_err(trigger_error)?;
+            let queued = trigger(&app, request).await.map_err(service_error)?;
             print_warnings(&queued.warnings, queued.skipped, queued.total_model_days);
             execute::run_local(&app, common, &queued.job).await
         }

@@ -1,14 +1,15 @@
 //! `papertape seen-by`
 
 use super::args::whole;
-use super::failure::view_error;
-use super::output::{json, note, say, table, text_of};
-use super::record_access::find_job;
+use super::failure::service_error;
+use super::output::{note, only_json, say, table, text_of};
+use super::record_access::find_filter;
 use super::{Common, Outcome, record_access};
 use clap::{Args, Subcommand, ValueEnum};
 use papertape_core::time::{Date, Timestamp, parse_date};
+use papertape_protocol::exposures::{SeenByKind, SeenByQuery, SeenByRead, SeenBySession};
 use papertape_service::config::Config;
-use papertape_service::view::{self, SeenByKind, SeenByQuery, SeenByRead, SeenBySession};
+use papertape_service::view;
 use std::process::ExitCode;
 
 #[derive(Debug, Args)]
@@ -138,13 +139,10 @@ pub(super) async fn seen_by(common: &Common, config: Config, args: SeenByArgs) -
     let mut query = query(args.item, &default_dataset);
     query.limit = args.page.limit;
     query.cursor = args.page.cursor;
-    if let Some(job) = &query.job_id {
-        query.job_id = Some(find_job(&app, job).await?.to_string());
-    }
-    let response = view::seen_by(&app, &query).await.map_err(view_error)?;
+    query.job_id = find_filter(&app, query.job_id.as_deref()).await?;
+    let response = view::seen_by(&app, &query).await.map_err(service_error)?;
     if common.json {
-        json(&response)?;
-        return Ok(ExitCode::SUCCESS);
+        return only_json(&response);
     }
     if response.sessions.is_empty() {
         note!("no session saw it");
@@ -179,28 +177,12 @@ fn row(session: &SeenBySession) -> [String; 7] {
 }
 
 fn query(item: Item, default_dataset: &str) -> SeenByQuery {
-    let empty = |kind| SeenByQuery {
-        kind,
-        dataset: None,
-        symbol: None,
-        from: None,
-        to: None,
-        news_id: None,
-        metric: None,
-        series: None,
-        period: None,
-        published_at: None,
-        memory_id: None,
-        job_id: None,
-        model: None,
-        limit: None,
-        cursor: None,
-    };
     let filtered = |kind, filter: FilterArgs| SeenByQuery {
         dataset: Some(filter.dataset.unwrap_or_else(|| default_dataset.to_owned())),
         job_id: filter.job,
         model: filter.agent,
-        ..empty(kind)
+        kind,
+        ..SeenByQuery::default()
     };
     match item {
         Item::Bar(BarArgs { symbol, from, to, filter }) => {
@@ -226,11 +208,12 @@ fn query(item: Item, default_dataset: &str) -> SeenByQuery {
             memory_id: Some(id),
             job_id: Some(job),
             model: Some(agent),
-            ..empty(match kind {
+            kind: match kind {
                 MemoryKind::Round => SeenByKind::TraderRound,
                 MemoryKind::OpenPosition => SeenByKind::OpenPositionContext,
                 MemoryKind::Trade => SeenByKind::Trade,
-            })
+            },
+            ..SeenByQuery::default()
         },
     }
 }

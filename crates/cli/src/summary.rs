@@ -1,7 +1,7 @@
 //! The results table: an agent per row, compared with the baselines, and the notes below it.
 
 use super::benchmark;
-use super::failure::view_error;
+use super::failure::service_error;
 use super::output::{
     DEFAULT_WIDTH, count, layout, money, percent, points, say, terminal_width, two_decimals, width, wrap,
 };
@@ -10,10 +10,14 @@ use papertape_core::id::{AgentName, JobId};
 use papertape_core::ports::{Queue as _, RecordStore as _};
 use papertape_core::record::PositionRow;
 use papertape_core::time::Date;
-use papertape_protocol::results::baseline::Baselines;
+use papertape_protocol::quality::DegradedDayResponse;
+use papertape_protocol::results::baseline::{BaselineResult, Baselines};
+use papertape_protocol::results::range::{RangeProvenance, RangeResult};
+use papertape_protocol::results::{ResultsQuery, ResultsResponse};
 use papertape_runtime::config::{DatasetRef, SimulationConfig};
+use papertape_service::ServiceError;
 use papertape_service::app::App;
-use papertape_service::view::{self, BaselineResult, RangeResult, ResultsQuery, ResultsResponse, ViewError};
+use papertape_service::view;
 use papertape_store::{PageRequest, ResultFilter};
 use rust_decimal::Decimal;
 use std::collections::BTreeMap;
@@ -271,13 +275,13 @@ const COLUMNS: [&str; 12] = [
 ];
 
 /// The number of days that are degraded but did not fail.
-fn degraded(provenance: &view::RangeProvenance) -> usize {
+fn degraded(provenance: &RangeProvenance) -> usize {
     provenance.reasons.iter().filter(|day| day.state != "failed").count()
 }
 
 /// The first degraded or failed day, with its reason.
 fn first_reason(result: &RangeResult) -> Option<String> {
-    result.provenance.reasons.first().map(view::DegradedDayResponse::line)
+    result.provenance.reasons.first().map(DegradedDayResponse::line)
 }
 
 fn cells(agent: &AgentSummary) -> [String; COLUMNS.len()] {
@@ -320,8 +324,8 @@ pub(super) async fn summarize_job(app: &App, job: &JobId) -> Result<Vec<AgentSum
     let query = ResultsQuery { job_id: Some(job.to_string()), ..ResultsQuery::default() };
     let results = match view::results(app, query).await {
         Ok(ResultsResponse::Range(range)) => range.results,
-        Ok(ResultsResponse::Day(_)) | Err(ViewError::NotFound(_)) => Vec::new(),
-        Err(error) => return Err(view_error(error)),
+        Ok(ResultsResponse::Day(_)) | Err(ServiceError::NotFound(_)) => Vec::new(),
+        Err(error) => return Err(service_error(error)),
     };
     summarize(app, results).await
 }

@@ -15,10 +15,12 @@ use papertape_core::record::{
 };
 use papertape_core::tape::{ContentDoc, OutcomeKind, StepClass, StepPath};
 use papertape_core::time::{Timestamp, parse_date};
+use papertape_protocol::memory::ReembedBody;
+use papertape_protocol::memory::{SearchBy, TradesQuery};
 use papertape_service::app::App;
 use papertape_service::config::{Config, EmbeddingsConfig};
 use papertape_service::embeddings::house;
-use papertape_service::view::{MemoryQuery, SearchBy, TradesQuery, by_words, memory_reembed, memory_trades};
+use papertape_service::view::{by_words, memory_reembed, memory_trades};
 use papertape_store::{DatabaseTarget, Store, TradeFilter};
 use serde::Deserialize;
 use serde_json::json;
@@ -63,7 +65,7 @@ async fn measure(data_dir: PathBuf) {
         Config { data_dir, embeddings: EmbeddingsConfig { model: Some(model) }, ..Config::default() };
     let app = App::compose(config, store, papertape::integrations()).expect("composes");
     let begun = Instant::now();
-    let made = memory_reembed(&app, MemoryQuery::default()).await.expect("embeds");
+    let made = memory_reembed(&app, &ReembedBody::default()).await.expect("embeds");
     let seconds = begun.elapsed().as_secs_f64();
     println!("{} reflections were embedded in {seconds:.1} s", made.embedded);
 

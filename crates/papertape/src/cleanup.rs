@@ -2,13 +2,15 @@
 
 use anyhow::{Context as _, Result};
 use papertape_cli::cleanup::JsonlArgs;
-use papertape_cli::failure::{usage, view_error};
+use papertape_cli::failure::{service_error, usage};
 use papertape_cli::output::{count, json, note};
 use papertape_cli::{Common, Outcome, record_access};
 use papertape_integrations::ai_trader::tidy::{self, LogContent};
+use papertape_protocol::reasoning::ReasoningQuery;
+use papertape_service::ServiceError;
 use papertape_service::app::App;
 use papertape_service::config::Config;
-use papertape_service::view::{self, ReasoningQuery, ViewError};
+use papertape_service::view;
 use serde::Serialize;
 use serde_json::json;
 use std::process::ExitCode;
@@ -105,10 +107,10 @@ async fn missing(app: &App, agent: &str, log: &LogContent) -> Result<Option<Stri
     loop {
         let page = match view::reasoning(app, query.clone()).await {
             Ok(page) => page,
-            Err(ViewError::NotFound(_)) => {
+            Err(ServiceError::NotFound(_)) => {
                 return Ok(Some(format!("the database has no session of {agent} on {}", log.date)));
             }
-            Err(error) => return Err(view_error(error)),
+            Err(error) => return Err(service_error(error)),
         };
         for session in &page.sessions {
             let recorded = session.instructions.as_deref().unwrap_or_default();

@@ -3,7 +3,7 @@
 use anyhow::{Context as _, Result};
 use papertape_agents::prompt::PromptSet;
 use papertape_cli::data::{Exchange, market_error, name_taken_error, parse_hours};
-use papertape_cli::failure::{FAILED, trigger_error, usage, view_error};
+use papertape_cli::failure::{FAILED, service_error, usage};
 use papertape_cli::import::AiTraderArgs;
 use papertape_cli::output::{count, json, money, note, percent, say, table, text_of};
 use papertape_cli::{Common, Outcome, execute, record_access};
@@ -14,10 +14,12 @@ use papertape_integrations::ai_trader::dry_run::{self, InMemoryHost};
 use papertape_integrations::ai_trader::{self, AiTraderReport, CappedList, Layout, ReportLine};
 use papertape_market::Catalogue;
 use papertape_market::import::{ImportError, ImportOptions, Source, import as read_prices};
+use papertape_protocol::jobs::StatusQuery;
+use papertape_protocol::number::number;
 use papertape_service::app::{Access, App, database_file};
 use papertape_service::config::Config;
 use papertape_service::trigger::{self, ImportRequest, PlannedImport, RecordedAgent};
-use papertape_service::view::{self, number};
+use papertape_service::view;
 use rust_decimal::Decimal;
 use rust_decimal::prelude::ToPrimitive as _;
 use serde_json::{Value, json};
@@ -72,7 +74,7 @@ pub(crate) async fn import(common: &Common, config: Config, args: AiTraderArgs) 
         print_report(common, &report, &[])?;
     }
     let app = record_access::open_exclusive(common, config, Access::Own).await?;
-    let plans = trigger::plan_import(&app, dataset, agents, &request).map_err(trigger_error)?;
+    let plans = trigger::plan_import(&app, dataset, agents, &request).map_err(service_error)?;
     if args.dataset.is_none() {
         let market = args.exchange.defaults().3;
         app.catalogue.store(dataset, Some(market), false).map_err(dataset_name_error)?;
@@ -242,8 +244,8 @@ async fn existing_jobs(
     }
     let app = record_access::open_read_only(common, config).await?;
     let mut jobs = Vec::new();
-    for plan in trigger::plan_import(&app, dataset, agents, request).map_err(trigger_error)? {
-        if let Some(row) = plan.existing(&app).await.map_err(trigger_error)? {
+    for plan in trigger::plan_import(&app, dataset, agents, request).map_err(service_error)? {
+        if let Some(row) = plan.existing(&app).await.map_err(service_error)? {
             jobs.push(job_entry(row.id.as_str(), row.status, false));
         }
     }
@@ -261,7 +263,7 @@ async fn write(
     let mut jobs = Vec::new();
     let mut exit_code = ExitCode::SUCCESS;
     for plan in plans {
-        let (job, queued) = trigger::import(app, plan, args.replace).await.map_err(trigger_error)?;
+        let (job, queued) = trigger::import(app, plan, args.replace).await.map_err(service_error)?;
         if queued.is_none() {
             note!("job {job} already has these days; nothing written. To import them again, use --replace");
         } else if common.json {
@@ -272,8 +274,8 @@ async fn write(
                 exit_code = code;
             }
         }
-        let query = view::StatusQuery::default();
-        let status = view::status(app, job.as_str(), &query).await.map_err(view_error)?.status;
+        let query = StatusQuery::default();
+        let status = view::status(app, job.as_str(), &query).await.map_err(service_error)?.status;
         if status != JobStatus::Completed && exit_code == ExitCode::SUCCESS {
             exit_code = ExitCode::from(FAILED);
         }

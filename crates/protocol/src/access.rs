@@ -13,6 +13,17 @@ pub enum Scope {
     Operate,
 }
 
+impl Scope {
+    /// As configuration and responses spell it.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Read => "read",
+            Self::Operate => "operate",
+        }
+    }
+}
+
 /// The caller and its scope.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct AccessResponse {

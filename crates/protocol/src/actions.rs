@@ -1,13 +1,47 @@
 //! The action log of a job, by job and by plan.
 
 use crate::deployment::Deployment;
+use crate::query::log_rows;
 use papertape_core::action::{ActionKind, ActionStatus};
 use papertape_core::action::{ActionRow, ActionSummary};
 use papertape_core::record::JobStatus;
 use papertape_core::time::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use utoipa::ToSchema;
+use utoipa::{IntoParams, ToSchema};
+
+/// The page of the log; `cursor` or `before`, not both.
+#[derive(Clone, Debug, Default, Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub struct ActionsQuery {
+    /// `next_cursor` of an earlier response: newer rows.
+    pub cursor: Option<String>,
+    /// `before` of an earlier response: older rows.
+    pub before: Option<String>,
+    /// Max rows; 200 by default.
+    #[serde(default, deserialize_with = "log_rows")]
+    #[param(minimum = 1, maximum = 500)]
+    pub limit: Option<u32>,
+}
+
+/// The rows of the job's action log to include.
+#[derive(Clone, Debug, Default, Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub struct LogQuery {
+    /// `next_cursor` of an earlier response: the rows after it; absent: the newest rows.
+    pub cursor: Option<String>,
+    /// `before` of an earlier response: the rows before it. Not together with `cursor`.
+    pub before: Option<String>,
+    /// Max rows; 50 by default.
+    #[serde(default, deserialize_with = "log_rows")]
+    #[param(minimum = 1, maximum = 500)]
+    pub limit: Option<u32>,
+    /// The number of polls since the client's stream failed, including this one. It is counted in the telemetry.
+    #[param(minimum = 0, maximum = 1_000_000)]
+    pub retries: Option<u32>,
+}
 
 /// A row of the action log: one state of one action.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]

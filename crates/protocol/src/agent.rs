@@ -2,6 +2,7 @@
 
 use crate::desk::DeskBody;
 use crate::fields::{JsonObject, MAX_INT64, whole};
+use papertape_core::language::Language;
 use papertape_core::message::Sampling;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
@@ -38,8 +39,9 @@ pub struct AgentBody {
     #[schema(value_type = Option<SamplingBody>)]
     pub sampling: Option<JsonObject<SamplingBody>>,
     /// The prompts' language.
-    #[serde(default)]
-    pub language: LanguageBody,
+    #[serde(default = "language")]
+    #[schema(value_type = LanguageBody)]
+    pub language: Language,
     /// A strategy or other instructions, added to the system prompt.
     pub instructions: Option<String>,
     /// The configured tool servers that it may use.
@@ -53,14 +55,18 @@ pub struct AgentBody {
 }
 
 /// The prompts' language.
-#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize, ToSchema)]
-#[serde(rename_all = "snake_case")]
+// The schema of a `Language`.
+#[derive(Debug, ToSchema)]
+#[schema(rename_all = "snake_case")]
 pub enum LanguageBody {
     /// English.
-    #[default]
     En,
     /// Chinese.
     Zh,
+}
+
+fn language() -> Language {
+    Language::DEFAULT_FOR_PROMPTS
 }
 
 /// Sampling parameters; absent: the provider's defaults.

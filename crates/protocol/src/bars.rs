@@ -1,12 +1,37 @@
 //! Bars of a dataset, for charts.
 
+use crate::fields::maybe_day;
 use crate::number::Number;
 use crate::number::number;
 use papertape_core::ledger::{CorporateAction, CorporateActionKind};
 use papertape_core::market::BarInput;
 use papertape_core::time::{Date, Timestamp};
 use serde::{Deserialize, Serialize};
-use utoipa::ToSchema;
+use utoipa::{IntoParams, ToSchema};
+
+/// Which bars.
+#[derive(Clone, Debug, Default, Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub struct BarsQuery {
+    /// The instrument.
+    pub symbol: String,
+    /// The interval of intraday bars (`5m`, `1h`), one of the dataset's `intervals`; absent: daily bars.
+    pub interval: Option<String>,
+    /// The first day.
+    #[serde(default, deserialize_with = "maybe_day")]
+    #[param(value_type = Option<String>, format = Date)]
+    pub start_date: Option<Date>,
+    /// The last day, included.
+    #[serde(default, deserialize_with = "maybe_day")]
+    #[param(value_type = Option<String>, format = Date)]
+    pub end_date: Option<Date>,
+    /// Max bars. A page of bars may be longer than other pages.
+    #[param(minimum = 1, maximum = 5000)]
+    pub limit: Option<u32>,
+    /// `next_cursor` of the previous page.
+    pub cursor: Option<String>,
+}
 
 /// A page of bars.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]

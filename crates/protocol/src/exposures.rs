@@ -1,16 +1,68 @@
 //! Which sessions read a piece of market data or a memory.
 
 use crate::deployment::Deployment;
+use crate::fields::maybe_day;
+use crate::query::parsed;
 use papertape_core::record::DayStatus;
 use papertape_core::time::{Date, Timestamp};
 use serde::{Deserialize, Serialize};
-use utoipa::ToSchema;
+use utoipa::{IntoParams, ToSchema};
+
+/// The item. Its kind decides which fields are required; other fields are rejected.
+#[derive(Clone, Debug, Default, Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub struct SeenByQuery {
+    /// The kind of item. `bar` requires `dataset`, `symbol` and `from`; `news` `dataset` and `news_id`; `fundamental`
+    /// `dataset`, `symbol`, `metric` and `period`; `macro` `dataset`, `series` and `period`; a memory
+    /// (`trader_round`, `open_position_context`, `trade`) `memory_id`, `job_id` and `model`.
+    #[param(inline)]
+    pub kind: SeenByKind,
+    /// The dataset's name or hash prefix.
+    pub dataset: Option<String>,
+    /// The instrument.
+    pub symbol: Option<String>,
+    /// The first day of the bars.
+    #[serde(default, deserialize_with = "maybe_day")]
+    #[param(value_type = Option<String>, format = Date)]
+    pub from: Option<Date>,
+    /// The last day of the bars, included; absent: the first day.
+    #[serde(default, deserialize_with = "maybe_day")]
+    #[param(value_type = Option<String>, format = Date)]
+    pub to: Option<Date>,
+    /// The news item's ID.
+    pub news_id: Option<String>,
+    /// The metric of a fundamental, such as `revenue`.
+    pub metric: Option<String>,
+    /// The macroeconomic series.
+    pub series: Option<String>,
+    /// The last day of a fundamental's period, or the first day of a macroeconomic value's.
+    #[serde(default, deserialize_with = "maybe_day")]
+    #[param(value_type = Option<String>, format = Date)]
+    pub period: Option<Date>,
+    /// Only the value published at this instant; absent: every publication.
+    #[serde(default, deserialize_with = "parsed")]
+    #[param(value_type = Option<String>)]
+    pub published_at: Option<Timestamp>,
+    /// The ID of the round, position or trade.
+    pub memory_id: Option<String>,
+    /// Market data: only sessions of this job. A memory: the job that it belongs to.
+    pub job_id: Option<String>,
+    /// Market data: only sessions of this agent. A memory: the agent that it belongs to.
+    pub model: Option<String>,
+    /// Max sessions.
+    #[param(minimum = 1, maximum = 200)]
+    pub limit: Option<u32>,
+    /// `next_cursor` of the previous page.
+    pub cursor: Option<String>,
+}
 
 /// The kind of item.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum SeenByKind {
     /// Bars of an instrument on some days; the open of a day is a part of its bar.
+    #[default]
     Bar,
     /// A news item.
     News,

@@ -3,16 +3,61 @@
 use crate::actions::{LogEntry, SummaryItem};
 use crate::agent::KindBody;
 use crate::deployment::Deployment;
+use crate::fields::maybe_day;
 use crate::job_result::JobResult;
 use crate::number::Number;
 use crate::progress::Progress;
 use crate::quality::{DayQualityResponse, JobQuality};
+use crate::query::rows;
 use crate::usage::UsageSummary;
 use papertape_core::record::{DayStatus, JobStatus};
 use papertape_core::time::{Date, Timestamp};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
-use utoipa::ToSchema;
+use utoipa::{IntoParams, ToSchema};
+
+/// What to delete with a job.
+#[derive(Clone, Copy, Debug, Default, Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub struct DeleteQuery {
+    /// Also delete the jobs that depend on it: branches, jobs that continue its accounts, skip days that it ran, received
+    /// its memory or were started by it. Absent: a job with dependents is not deleted.
+    #[serde(default)]
+    pub dependents: bool,
+}
+
+/// Filters of `details`. `progress` always counts all model-days.
+#[derive(Clone, Debug, Default, Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub struct StatusQuery {
+    /// Only this trading day.
+    #[serde(default, deserialize_with = "maybe_day")]
+    #[param(example = "2012-10-01")]
+    pub date: Option<Date>,
+    /// Only this agent.
+    pub model: Option<String>,
+}
+
+/// Which jobs.
+#[derive(Clone, Debug, Default, Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub struct JobsQuery {
+    /// Only jobs of this kind.
+    #[param(schema_with = crate::vocabulary::job_kind)]
+    pub kind: Option<String>,
+    /// Only jobs with this status.
+    #[param(schema_with = crate::vocabulary::job_status)]
+    pub status: Option<JobStatus>,
+    /// Max jobs.
+    #[serde(default, deserialize_with = "rows")]
+    #[param(minimum = 1, maximum = 200)]
+    pub limit: Option<u32>,
+    /// `next_cursor` of the previous page.
+    pub cursor: Option<String>,
+}
 
 /// A model-day.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]

@@ -1,11 +1,36 @@
 //! A desk's analysis of one instrument: the live contract.
 
 use crate::deployment::Deployment;
+use crate::fields::maybe_day;
 use papertape_core::provenance::{DataQuality, Research};
 use papertape_core::time::{Date, Timestamp};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
-use utoipa::ToSchema;
+use utoipa::{IntoParams, ToSchema};
+
+/// Which analysis of an instrument.
+#[derive(Clone, Debug, Default, Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub struct LiveQuery {
+    /// The trading day; absent: the newest analysis.
+    #[serde(default, deserialize_with = "maybe_day")]
+    #[param(example = "2012-10-01")]
+    pub date: Option<Date>,
+    /// Only of this job.
+    pub job_id: Option<String>,
+    /// Only of this agent.
+    pub model: Option<String>,
+}
+
+/// Which analysis of a session.
+#[derive(Clone, Debug, Default, Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub struct TickerQuery {
+    /// The instrument; optional if the session has only one.
+    pub ticker: Option<String>,
+}
 
 /// A desk's analysis of one instrument.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]

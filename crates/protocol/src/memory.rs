@@ -1,12 +1,84 @@
 //! The traders' memories.
 
 use crate::deployment::Deployment;
+use crate::fields::maybe_day;
 use crate::number::Number;
-use papertape_core::time::Timestamp;
+use crate::query::{amount, parsed, rows};
+use papertape_core::ledger::Direction;
+use papertape_core::record::ErrorTag;
+use papertape_core::time::{Date, Timestamp};
+use rust_decimal::Decimal;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::str::FromStr;
-use utoipa::ToSchema;
+use utoipa::{IntoParams, ToSchema};
+
+/// Whose memories.
+#[derive(Clone, Debug, Default, Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub struct MemoryQuery {
+    /// Only of this agent.
+    pub model: Option<String>,
+    /// Only of this job.
+    pub job_id: Option<String>,
+    /// Max rows.
+    #[serde(default, deserialize_with = "rows")]
+    #[param(minimum = 1, maximum = 200)]
+    pub limit: Option<u32>,
+    /// `next_cursor` of the previous page.
+    pub cursor: Option<String>,
+}
+
+/// Filters; all of them apply.
+#[derive(Clone, Debug, Default, Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub struct TradesQuery {
+    /// Keyword search: reflections with all of these words, in the reflection or its thesis. Semantic search:
+    /// reflections with a similar meaning.
+    pub query: Option<String>,
+    /// The search mode: `keyword`, `semantic` or `both`. Absent: `both` if an embedding model is configured, else
+    /// `keyword`.
+    #[serde(default, deserialize_with = "parsed")]
+    #[param(value_type = Option<String>, example = "keyword")]
+    pub search: Option<SearchBy>,
+    /// Only this instrument.
+    pub symbol: Option<String>,
+    /// The side of the position.
+    #[param(inline, value_type = Option<SideParam>)]
+    pub side: Option<Direction>,
+    /// Only with this tag.
+    #[serde(default, deserialize_with = "parsed")]
+    #[param(value_type = Option<String>, example = "stop_too_tight")]
+    pub tag: Option<ErrorTag>,
+    /// The min result, in money.
+    #[serde(default, deserialize_with = "amount")]
+    #[param(value_type = Option<f64>)]
+    pub min_pnl: Option<Decimal>,
+    /// The max result, in money.
+    #[serde(default, deserialize_with = "amount")]
+    #[param(value_type = Option<f64>)]
+    pub max_pnl: Option<Decimal>,
+    /// Closed on this day (UTC) or later.
+    #[serde(default, deserialize_with = "maybe_day")]
+    #[param(example = "2012-10-01")]
+    pub from: Option<Date>,
+    /// Closed on this day (UTC) or earlier.
+    #[serde(default, deserialize_with = "maybe_day")]
+    #[param(example = "2012-12-31")]
+    pub to: Option<Date>,
+    /// Only of this agent.
+    pub model: Option<String>,
+    /// Only of this job.
+    pub job_id: Option<String>,
+    /// Max rows.
+    #[serde(default, deserialize_with = "rows")]
+    #[param(minimum = 1, maximum = 200)]
+    pub limit: Option<u32>,
+    /// `next_cursor` of the previous page.
+    pub cursor: Option<String>,
+}
 
 /// A page of rounds.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
@@ -376,8 +448,9 @@ impl FromStr for SearchBy {
 }
 
 /// The side of a position.
-#[derive(Clone, Copy, Debug, Serialize, Deserialize, ToSchema)]
-#[serde(rename_all = "snake_case")]
+// The schema of a `Direction`.
+#[derive(Debug, ToSchema)]
+#[schema(rename_all = "snake_case")]
 pub enum SideParam {
     /// Gains when the price rises.
     Long,
@@ -399,7 +472,7 @@ pub struct CompactBody {
 }
 
 /// The reflections to embed.
-#[derive(Debug, Serialize, Deserialize, ToSchema)]
+#[derive(Debug, Default, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 #[schema(example = json!({}))]
 pub struct ReembedBody {

@@ -1,14 +1,48 @@
 //! Sessions with their actions, summaries and transcripts.
 
 use crate::deployment::Deployment;
+use crate::fields::maybe_day;
 use crate::number::Number;
 use crate::quality::{BooksFacts, DayQualityResponse};
+use crate::query::{flag, rows};
 use papertape_core::message::Role;
 use papertape_core::record::DayStatus;
 use papertape_core::time::{Date, Timestamp};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use utoipa::ToSchema;
+use utoipa::{IntoParams, ToSchema};
+
+/// Filters; all of them apply.
+#[derive(Clone, Debug, Default, Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub struct ReasoningQuery {
+    /// Only of this job.
+    pub job_id: Option<String>,
+    /// Only of this trading day.
+    #[serde(default, deserialize_with = "maybe_day")]
+    #[param(example = "2012-10-01")]
+    pub date: Option<Date>,
+    /// Only of this agent.
+    pub model: Option<String>,
+    /// Whether to include the instructions and all messages.
+    #[serde(default, deserialize_with = "flag")]
+    #[param(default = false)]
+    pub include_full_conversation: bool,
+    /// Only sessions with this instrument in their positions, orders or steps.
+    pub symbol: Option<String>,
+    /// Only sessions with messages of this node, in one round (`solo#1`) or in any (`solo`). The conversation then
+    /// has only that node's messages.
+    pub node: Option<String>,
+    /// Only sessions in which one message has all these words.
+    pub q: Option<String>,
+    /// Max sessions; with full conversations at most 50.
+    #[serde(default, deserialize_with = "rows")]
+    #[param(minimum = 1, maximum = 200)]
+    pub limit: Option<u32>,
+    /// `next_cursor` of the previous page.
+    pub cursor: Option<String>,
+}
 
 /// A page of sessions.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]

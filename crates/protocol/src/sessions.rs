@@ -2,10 +2,29 @@
 
 use crate::deployment::Deployment;
 use crate::number::Number;
+use crate::query::session_rows;
 use crate::reasoning::{InstructionsResponse, MessageResponse};
 use papertape_core::time::{Date, Timestamp};
 use serde::{Deserialize, Serialize};
-use utoipa::ToSchema;
+use utoipa::{IntoParams, ToSchema};
+
+/// Which part of a session's conversation.
+#[derive(Clone, Debug, Default, Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub struct MessagesQuery {
+    /// Only this node, in one round (`solo#1`) or in all (`solo`).
+    pub node: Option<String>,
+    /// The number of the first message; not together with `cursor`.
+    #[param(value_type = Option<i64>, minimum = 0, maximum = 4_294_967_295_i64)]
+    pub from: Option<u32>,
+    /// Max messages. Pages of one session's rows may be longer than others.
+    #[serde(default, deserialize_with = "session_rows")]
+    #[param(minimum = 1, maximum = 1000)]
+    pub limit: Option<u32>,
+    /// `next_cursor` of the previous page.
+    pub cursor: Option<String>,
+}
 
 /// A page of a conversation.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]

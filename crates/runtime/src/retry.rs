@@ -2,16 +2,13 @@
 
 use papertape_core::id::ContentHash;
 use papertape_core::tape::StepPath;
+use papertape_core::time::Backoff;
 use std::time::Duration;
 
-/// Delay before the second attempt, without jitter.
-const FIRST_PAUSE: Duration = Duration::from_millis(500);
-/// Max delay, unless the provider requests a longer one.
-const MAX_PAUSE: Duration = Duration::from_secs(30);
-
-/// The first and the longest interval between polls of other jobs.
-const FIRST_POLL: Duration = Duration::from_millis(50);
-const MAX_POLL: Duration = Duration::from_secs(1);
+/// Delays between attempts at a call, without jitter, unless the provider requests another one.
+const CALLS: Backoff = Backoff { first: Duration::from_millis(500), max: Duration::from_secs(30) };
+/// Intervals between polls of other jobs.
+const POLLS: Backoff = Backoff { first: Duration::from_millis(50), max: Duration::from_secs(1) };
 
 /// The delay after attempt number `attempt` (from 1): doubles from half a second to half a minute, times 0.5 to
 /// 1.5 by a hash of path and number, so that many agents do not retry in sync; or what the provider requested.
@@ -23,7 +20,7 @@ pub fn pause(path: &StepPath, attempt: u32, requested: Option<Duration>) -> Dura
     }
     let hash = ContentHash::of(format!("{path}\n{attempt}").as_bytes());
     let jitter = f64::from(hash.as_bytes()[0]) / 255.0;
-    doubled(FIRST_PAUSE, attempt.saturating_sub(1), MAX_PAUSE).mul_f64(0.5 + jitter)
+    CALLS.delay(attempt.saturating_sub(1)).mul_f64(0.5 + jitter)
 }
 
 /// The delay before another attempt, limited by the call's timeout and by what is left of the session's time.
@@ -42,9 +39,5 @@ pub fn fitting_pause(
 
 /// The interval after this many polls.
 pub(crate) fn poll_interval(polls: u32) -> Duration {
-    doubled(FIRST_POLL, polls, MAX_POLL)
-}
-
-fn doubled(first: Duration, times: u32, max: Duration) -> Duration {
-    first.saturating_mul(1 << times.min(10)).min(max)
+    POLLS.delay(polls)
 }

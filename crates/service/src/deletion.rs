@@ -1,7 +1,7 @@
 //! Deletes jobs for a user, or says why not.
 
 use crate::app::App;
-use crate::trigger::TriggerError;
+use crate::error::ServiceError;
 use papertape_core::id::JobId;
 use papertape_store::{Deleted, Deletion, StoreError};
 
@@ -12,7 +12,7 @@ const MAX_NAMED: usize = 20;
 ///
 /// # Errors
 /// As [`delete`].
-pub async fn preview(app: &App, job: &JobId, with_dependents: bool) -> Result<Vec<JobId>, TriggerError> {
+pub async fn preview(app: &App, job: &JobId, with_dependents: bool) -> Result<Vec<JobId>, ServiceError> {
     let jobs = to_result(job, app.store.deletion_of(job, with_dependents).await);
     jobs.map(|deleted| deleted.jobs)
 }
@@ -23,16 +23,16 @@ pub async fn preview(app: &App, job: &JobId, with_dependents: bool) -> Result<Ve
 /// # Errors
 /// No such job; it or a dependent that would be deleted has not stopped; it has dependents but
 /// `with_dependents` is not set; a database error.
-pub async fn delete(app: &App, job: &JobId, with_dependents: bool) -> Result<Deleted, TriggerError> {
+pub async fn delete(app: &App, job: &JobId, with_dependents: bool) -> Result<Deleted, ServiceError> {
     to_result(job, app.store.delete_job(job, with_dependents).await)
 }
 
-fn to_result(job: &JobId, deletion: Result<Deletion, StoreError>) -> Result<Deleted, TriggerError> {
-    match deletion.map_err(anyhow::Error::from)? {
+fn to_result(job: &JobId, deletion: Result<Deletion, StoreError>) -> Result<Deleted, ServiceError> {
+    match deletion? {
         Deletion::Deleted(deleted) => Ok(deleted),
-        Deletion::NotFound => Err(TriggerError::NotFound(job.to_string())),
+        Deletion::NotFound => Err(ServiceError::UnknownJob(job.to_string())),
         Deletion::Unfinished(unfinished, status) => {
-            Err(TriggerError::Conflict(format!("job {unfinished} is {status}: cancel it first")))
+            Err(ServiceError::Conflict(format!("job {unfinished} is {status}: cancel it first")))
         }
         Deletion::InUse(jobs) => {
             let named: Vec<&str> = jobs.iter().take(MAX_NAMED).map(JobId::as_str).collect();
@@ -40,7 +40,7 @@ fn to_result(job: &JobId, deletion: Result<Deletion, StoreError>) -> Result<Dele
                 0 => String::new(),
                 more => format!(" and {more} more"),
             };
-            Err(TriggerError::Conflict(format!(
+            Err(ServiceError::Conflict(format!(
                 "{} job(s) depend on job {job}: {}{more}; delete them first, or delete them too \
                  (`--with-dependents`; in the API, `dependents=true`)",
                 jobs.len(),

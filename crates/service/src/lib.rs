@@ -15,6 +15,7 @@ pub mod deletion;
 mod deltas;
 pub mod doctor;
 pub mod embeddings;
+mod error;
 pub mod format;
 pub mod integrations;
 pub mod result_cache;
@@ -24,3 +25,5 @@ mod states;
 pub mod streams;
 pub mod trigger;
 pub mod view;
+
+pub use error::ServiceError;

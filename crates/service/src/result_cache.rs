@@ -124,10 +124,10 @@ fn reason(day: &DegradedDayResponse) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::view::number;
     use papertape_core::metric::{PeriodInput, period_metrics};
     use papertape_core::money::Money;
     use papertape_core::record::DayStatus;
+    use papertape_protocol::number::number;
     use papertape_protocol::results::metrics::Metrics;
     use papertape_protocol::results::range::{FullResearch, RangeProvenance};
 

@@ -3,7 +3,7 @@
 mod dataset;
 
 use super::super::failure::{FAILED, STOPPED, usage};
-use super::super::output::{bytes, count, json, note, say, seconds, table, text_of};
+use super::super::output::{bytes, count, json, note, only_json, say, seconds, table, text_of};
 use super::super::{Common, Outcome, signals, terminal};
 use super::import::Exchange;
 use anyhow::{Context as _, Result};
@@ -193,8 +193,7 @@ fn key(common: &Common, config: &Config, source: SourceName, is_dry: bool) -> Re
 
 fn show_plan(common: &Common, plan: &[Planned]) -> Outcome {
     if common.json {
-        json(&json!({ "symbols": plan }))?;
-        return Ok(ExitCode::SUCCESS);
+        return only_json(&json!({ "symbols": plan }));
     }
     let mut table = table(["symbol", ">stored", "~next request"]);
     for one in plan {

@@ -8,7 +8,7 @@ mod remove;
 pub use import::{Exchange, name_taken_error, parse_hours};
 
 use super::failure::{not_found, usage};
-use super::output::{count, json, say, table, text_of};
+use super::output::{count, json, only_json, say, table, text_of};
 use super::{Common, Outcome};
 use clap::{Args, Subcommand};
 use papertape_core::id::Symbol;
@@ -75,8 +75,7 @@ fn list(common: &Common, catalogue: &Catalogue) -> Outcome {
     let datasets = catalogue.list()?;
     if common.json {
         let datasets: Vec<_> = datasets.into_iter().map(dataset_response).collect();
-        json(&json!({ "datasets": datasets, "count": datasets.len() }))?;
-        return Ok(ExitCode::SUCCESS);
+        return only_json(&json!({ "datasets": datasets, "count": datasets.len() }));
     }
     let mut table =
         table(["name", "hash", "~symbols", "first day", "last day", ">days", ">daily bars", "intraday bars"]);
@@ -99,8 +98,7 @@ fn list(common: &Common, catalogue: &Catalogue) -> Outcome {
 
 fn show(common: &Common, entry: Entry) -> Outcome {
     if common.json {
-        json(&dataset_response(entry))?;
-        return Ok(ExitCode::SUCCESS);
+        return only_json(&dataset_response(entry));
     }
     let mut table = table(["field", "~value"]);
     let names = |symbols: &[Symbol]| symbols.iter().map(Symbol::as_str).collect::<Vec<_>>().join(", ");

@@ -1,6 +1,6 @@
 //! `papertape memory ablate`: the same job with each memory setting, in one table.
 
-use super::super::failure::{STOPPED, trigger_error, view_error};
+use super::super::failure::{STOPPED, service_error};
 use super::super::output::{count, json, note, percent, say, table, text_of};
 use super::super::record_access::{self, RecordAccess};
 use super::super::summary::{self, AgentSummary};
@@ -9,10 +9,12 @@ use anyhow::Result;
 use papertape_agents::config::MemoryMode;
 use papertape_core::id::{AgentName, JobId};
 use papertape_core::record::JobStatus;
+use papertape_protocol::jobs::StatusQuery;
+use papertape_protocol::number::{Number, number};
 use papertape_service::app::App;
 use papertape_service::config::Config;
 use papertape_service::trigger::trigger;
-use papertape_service::view::{self, Number, number};
+use papertape_service::view;
 use papertape_store::{MemoryFilter, PageRequest, TradeFilter};
 use serde::Serialize;
 use std::process::ExitCode;
@@ -43,13 +45,13 @@ pub(super) async fn ablate(common: &Common, config: Config, args: RunArgs) -> Ou
     };
     for mode in MemoryMode::ALL {
         let request = papertape_service::trigger::Request { memory: Some(mode), ..request.clone() };
-        let queued = trigger(&app, request).await.map_err(trigger_error)?;
+        let queued = trigger(&app, request).await.map_err(service_error)?;
         note!("memory = {mode}: job {}", queued.job);
         if queued.skipped < queued.total_model_days {
             execute::run_to_completion(&app, &queued.job).await?;
-            let status = view::status(&app, queued.job.as_str(), &view::StatusQuery::default())
+            let status = view::status(&app, queued.job.as_str(), &StatusQuery::default())
                 .await
-                .map_err(view_error)?;
+                .map_err(service_error)?;
             if status.status != JobStatus::Completed {
                 let reason = status.error.map(|error| format!(": {error}")).unwrap_or_default();
                 note!("job {} {}{reason}; run the same command again to continue", queued.job, status.status);

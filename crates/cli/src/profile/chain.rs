@@ -1,7 +1,7 @@
 //! `papertape profile chain`
 
 use super::super::args::whole;
-use super::super::failure::{FAILED, STOPPED, no_job, trigger_error, usage, view_error};
+use super::super::failure::{FAILED, STOPPED, no_job, service_error, usage};
 use super::super::output::{json, note, say};
 use super::super::record_access::RecordAccess;
 use super::super::run::style;
@@ -19,9 +19,10 @@ use papertape_core::record::JobStatus;
 use papertape_core::time::{Date, parse_date};
 use papertape_runtime::cancellation::CancelSource;
 use papertape_runtime::profile::trace::{Status, Trace};
+use papertape_service::ServiceError;
 use papertape_service::app::App;
 use papertape_service::config::Config;
-use papertape_service::trigger::{Request, TriggerError, trigger};
+use papertape_service::trigger::{Request, trigger};
 use papertape_service::view;
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -86,7 +87,7 @@ pub(super) async fn chain(common: &Common, config: Config, args: ChainArgs) -> O
         traces.push(trace);
         Ok(())
     });
-    read.await.map_err(view_error)?;
+    read.await.map_err(service_error)?;
     let row = app.store.get_job(&queued.job).await?.ok_or_else(|| no_job(queued.job.as_str()))?;
     let mut trace = traces.pop().with_context(|| {
         let reason = row.error.as_deref().unwrap_or("the run was stopped before it started");
@@ -112,14 +113,14 @@ pub(super) async fn chain(common: &Common, config: Config, args: ChainArgs) -> O
     })
 }
 
-/// As [`trigger_error`], with this command's options.
-fn describe(error: TriggerError) -> anyhow::Error {
+/// As [`service_error`], with this command's options.
+fn describe(error: ServiceError) -> anyhow::Error {
     match error {
-        TriggerError::Bad { field: "symbols", message } => usage(format!("--ticker: {message}")),
-        TriggerError::Bad { field: "start_date" | "end_date", message } => {
+        ServiceError::Invalid { field: "symbols", message } => usage(format!("--ticker: {message}")),
+        ServiceError::Invalid { field: "start_date" | "end_date", message } => {
             usage(format!("--date: {message}"))
         }
-        error => trigger_error(error),
+        error => service_error(error),
     }
 }
 

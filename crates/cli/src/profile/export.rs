@@ -1,6 +1,6 @@
 //! `papertape profile export`
 
-use super::super::failure::view_error;
+use super::super::failure::service_error;
 use super::super::output::{json, note, say};
 use super::super::record_access::find_job;
 use super::super::{Common, Outcome, record_access};
@@ -38,7 +38,7 @@ pub(super) async fn export(common: &Common, config: Config, args: ExportArgs) ->
             say(path)
         }
     });
-    let count = written.await.map_err(view_error)?;
+    let count = written.await.map_err(service_error)?;
     if common.json {
         json(&json!({
             "job_id": job,

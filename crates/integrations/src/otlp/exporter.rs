@@ -13,6 +13,7 @@ use anyhow::Result;
 use futures::future::select;
 use papertape_core::ports::RecordError;
 use papertape_core::record::SessionId;
+use papertape_core::time::Backoff;
 use papertape_runtime::cancellation::CancelToken;
 use papertape_service::app::App;
 use papertape_store::StoreError;
@@ -26,10 +27,8 @@ use tokio::task::JoinHandle;
 const BATCH_SESSIONS: u32 = 500;
 /// Spans per request, unless one session has more.
 const MAX_SPANS: usize = 2_000;
-/// The first pause after a failure; it doubles with each further one.
-const FIRST_PAUSE: Duration = Duration::from_secs(1);
-/// The maximum pause.
-const MAX_PAUSE: Duration = Duration::from_secs(60);
+/// Pauses after consecutive failures, unless the receiver requests another one.
+const RETRIES: Backoff = Backoff { first: Duration::from_secs(1), max: Duration::from_secs(60) };
 
 /// Starts the export if a receiver is configured. It ends with the signal, after the current request.
 ///
@@ -87,8 +86,7 @@ impl Exporter {
 
     /// How long to wait. The first of consecutive failures is logged, the others are counted.
     fn failed(&mut self, requested: Option<Duration>, reason: &str) -> Duration {
-        let doubled = FIRST_PAUSE.saturating_mul(1 << self.failures.min(16));
-        let pause = requested.unwrap_or(doubled.min(MAX_PAUSE));
+        let pause = requested.unwrap_or_else(|| RETRIES.delay(self.failures));
         self.failures = self.failures.saturating_add(1);
         self.metrics.otlp_retries.increment();
         let pause_secs = pause.as_secs_f64();

@@ -19,7 +19,7 @@ use papertape_core::message::{ModelName, Sampling};
 use papertape_core::record::{DayStatus, DerivedRow, OrderRow};
 use papertape_core::tape::{OutcomeKind, StepClass, StepState};
 use papertape_core::time::Timestamp;
-use papertape_service::view::ConventionsResponse;
+use papertape_protocol::results::conventions::ConventionsResponse;
 use papertape_store::{SessionBrief, StepView};
 use rust_decimal::prelude::ToPrimitive as _;
 use serde_json::Value;

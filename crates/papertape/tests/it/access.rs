@@ -3,8 +3,9 @@
 use crate::api_stream::{Client, Server};
 use crate::api_support::{config, week};
 use papertape_core::ports::Queue as _;
+use papertape_protocol::access::Scope;
 use papertape_runtime::cancellation::CancelSource;
-use papertape_service::access::{AccessToken, Scope, TokenHash, new_token};
+use papertape_service::access::{AccessToken, TokenHash, new_token};
 use papertape_service::app::{Access, App};
 use papertape_service::config::Config;
 use papertape_service::trigger::trigger;

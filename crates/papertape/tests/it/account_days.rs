@@ -2,7 +2,8 @@
 
 use crate::account_support::{DAYS, Lab};
 use papertape_runtime::budget::{Budget, Limit};
-use papertape_service::trigger::{Request as Simulation, TriggerError, trigger};
+use papertape_service::ServiceError;
+use papertape_service::trigger::{Request as Simulation, trigger};
 use serde_json::{Value, json};
 
 /// The jobs that ran an agent's days earlier, with the days.
@@ -297,5 +298,5 @@ async fn empty_lists_and_contradictions_are_named() {
     let contradiction =
         Simulation { rerun_degraded: true, replace_existing: true, ..Lab::request(&["one"], (0, 1)) };
     let refused = trigger(&lab.world.app, contradiction).await;
-    assert!(matches!(refused, Err(TriggerError::Bad { field: "rerun_degraded", .. })), "{refused:?}");
+    assert!(matches!(refused, Err(ServiceError::Invalid { field: "rerun_degraded", .. })), "{refused:?}");
 }

@@ -4,8 +4,9 @@ use crate::crash_support::{
     Desk, agent, completed, day, export, faulty, forgetful, noting, queue, run, same, steps,
 };
 use papertape_core::id::JobId;
+use papertape_service::ServiceError;
 use papertape_service::app::App;
-use papertape_service::trigger::{BranchRequest, Request, TriggerError, branch};
+use papertape_service::trigger::{BranchRequest, Request, branch};
 use papertape_store::StepView;
 use papertape_testkit::fault::FaultPoints;
 use serde_json::Value;
@@ -204,8 +205,8 @@ async fn crash_of_a_branch_leaves_no_trace() {
 #[tokio::test]
 async fn an_impossible_cut_is_refused() {
     let (_desk, app, parent) = parent().await;
-    let field = |result: Result<_, TriggerError>| match result {
-        Err(TriggerError::Bad { field, .. }) => field,
+    let field = |result: Result<_, ServiceError>| match result {
+        Err(ServiceError::Invalid { field, .. }) => field,
         other => panic!("{other:?}"),
     };
     assert_eq!(field(branch(&app, &parent, cut(1, "solo#1/model#7")).await), "node");
@@ -216,5 +217,5 @@ async fn an_impossible_cut_is_refused() {
     let nobody = BranchRequest { agent: Some("gamma".to_owned()), ..cut(1, "solo#1") };
     assert_eq!(field(branch(&app, &parent, nobody).await), "agent");
     let none = branch(&app, &JobId::new("none"), cut(1, "solo#1")).await;
-    assert!(matches!(none, Err(TriggerError::NotFound(_))), "{none:?}");
+    assert!(matches!(none, Err(ServiceError::UnknownJob(_))), "{none:?}");
 }

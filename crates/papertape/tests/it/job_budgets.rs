@@ -7,8 +7,9 @@ use papertape_core::message::Sampling;
 use papertape_core::record::JobStatus;
 use papertape_runtime::budget::{Budget, Limit};
 use papertape_runtime::simulate::JobOutcome;
+use papertape_service::ServiceError;
 use papertape_service::app::App;
-use papertape_service::trigger::{BudgetChange, Request, TriggerError, resume};
+use papertape_service::trigger::{BudgetChange, Request, resume};
 
 /// One agent, three days, with few tokens reserved per answer.
 fn frugal(budget: Budget) -> Request {
@@ -68,7 +69,7 @@ async fn an_exhausted_budget_stops_and_a_raised_one_goes_on() {
         same(&expected, &export(&app.store, &job).await, reason);
         assert_eq!((desk.server.count(), desk.server.repeats()), (6, 0));
         let refused = resume(&app, &job, Some(raised)).await;
-        assert!(matches!(refused, Err(TriggerError::Conflict(_))), "it is completed: {refused:?}");
+        assert!(matches!(refused, Err(ServiceError::Conflict(_))), "it is completed: {refused:?}");
     }
 }
 

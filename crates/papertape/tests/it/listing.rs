@@ -10,8 +10,9 @@ use papertape_core::time::Date;
 use papertape_llm::{ProviderConfig, ProviderKind};
 use papertape_market::Catalogue;
 use papertape_runtime::replay;
+use papertape_service::ServiceError;
 use papertape_service::app::App;
-use papertape_service::trigger::{BranchRequest, Request as Simulation, TriggerError, branch, trigger};
+use papertape_service::trigger::{BranchRequest, Request as Simulation, branch, trigger};
 use papertape_service::view::traces;
 use papertape_store::{DatabaseTarget, Store};
 use papertape_testkit::data::SmallData;
@@ -145,7 +146,7 @@ async fn nobody_hears_of_a_company_before_its_listing() {
         sampling: None,
     };
     let early = branch(&world.app, &job, cut(days[1])).await;
-    assert!(matches!(early, Err(TriggerError::Bad { field: "node", .. })), "{early:?}");
+    assert!(matches!(early, Err(ServiceError::Invalid { field: "node", .. })), "{early:?}");
     let late = branch(&world.app, &job, cut(days[2])).await.expect("it branches");
     world.work(late.job.as_str()).await;
     assert_eq!(researched(&world, late.job.as_str(), days[2]).await, ["AAPL", "FB"]);
@@ -158,7 +159,7 @@ async fn nobody_hears_of_a_company_before_its_listing() {
         ..simulation(desk(&[Analyst::Market]), (days[1], days[1]))
     };
     let early = trigger(&world.app, early).await;
-    assert!(matches!(early, Err(TriggerError::Bad { field: "symbols", .. })), "{early:?}");
+    assert!(matches!(early, Err(ServiceError::Invalid { field: "symbols", .. })), "{early:?}");
 }
 
 /// The synthetic symbols with their listing days; the names occur nowhere else.

@@ -8,10 +8,12 @@ use axum::http::{Request as Http, StatusCode};
 use papertape_agents::config::AgentConfig;
 use papertape_core::ports::Queue as _;
 use papertape_llm::{ProviderConfig, ProviderKind};
+use papertape_protocol::memory::{CompactBody, PeriodBody};
 use papertape_runtime::replay;
+use papertape_service::ServiceError;
 use papertape_service::app::App;
 use papertape_service::config::Config;
-use papertape_service::trigger::{BranchRequest, Request, TriggerError, branch, trigger};
+use papertape_service::trigger::{BranchRequest, Request, branch, trigger};
 use papertape_store::{DatabaseTarget, Store};
 use papertape_testkit::model_server::{ModelServer, ScriptedAnswer};
 use serde_json::{Value, json};
@@ -128,9 +130,12 @@ async fn a_position_is_remembered(place: Place) {
         items(&given["recalled"][0], "items").iter().map(|item| item["job_id"].clone()).collect();
     assert_eq!(from, vec![json!(job.as_str()); 4], "{given}");
     let unknown = Request { memory_from: Some("nowhere".into()), ..request((23, 24)) };
-    assert!(matches!(trigger(&app, unknown).await, Err(TriggerError::Bad { field: "memory_from", .. })));
+    assert!(matches!(trigger(&app, unknown).await, Err(ServiceError::Invalid { field: "memory_from", .. })));
     let too_early = Request { memory_from: Some(second), ..request((1, 2)) };
-    assert!(matches!(trigger(&app, too_early).await, Err(TriggerError::Bad { field: "memory_from", .. })));
+    assert!(matches!(
+        trigger(&app, too_early).await,
+        Err(ServiceError::Invalid { field: "memory_from", .. })
+    ));
 
     // A branch pays only for what follows its cut, and has the same memories.
     let paid = server.count();
@@ -173,10 +178,9 @@ async fn an_archive_follows_its_trader() {
     let app = open(&Place::Sqlite(dir.path().join("papertape.db")), &server).await;
     let router = papertape_api::router(app.clone());
     let compacted = async || {
-        let query = papertape_service::view::MemoryQuery::default();
-        let quarter = papertape_agents::memory::periods::Period::Quarter;
+        let body = CompactBody { period: PeriodBody::Quarter, model: None, job_id: None };
         for _ in 0..2 {
-            papertape_service::view::memory_compact(&app, query.clone(), quarter).await.expect("folds");
+            papertape_service::view::memory_compact(&app, &body).await.expect("folds");
         }
         let archives = get(&router, "/memory/archives").await;
         let of = |archive: &Value| {

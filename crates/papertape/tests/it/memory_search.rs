@@ -5,12 +5,14 @@ use crate::crash_support::{completed, queue, run};
 use crate::memory::{answer, get, items, request, send, with};
 use axum::http::StatusCode;
 use papertape_core::ports::Queue as _;
+use papertape_protocol::memory::ReembedBody;
 use papertape_runtime::replay;
+use papertape_service::ServiceError;
 use papertape_service::app::App;
 use papertape_service::config::Config;
 use papertape_service::embeddings::{house, install};
-use papertape_service::trigger::{TriggerError, trigger};
-use papertape_service::view::{MemoryQuery, memory_reembed};
+use papertape_service::trigger::trigger;
+use papertape_service::view::memory_reembed;
 use papertape_store::{DatabaseTarget, Store};
 use papertape_testkit::model_server::ModelServer;
 use std::io::Write as _;
@@ -95,9 +97,9 @@ async fn reflections_are_found_by_meaning() {
     let router = papertape_api::router(large.clone());
     let found = get(&router, &format!("/memory/trades?{question}&search=semantic")).await;
     assert_eq!((found["count"].as_u64(), found["without_vector"].as_u64()), (Some(0), Some(2)), "{found}");
-    let made = memory_reembed(&large, MemoryQuery::default()).await.expect("embeds");
+    let made = memory_reembed(&large, &ReembedBody::default()).await.expect("embeds");
     assert_eq!((made.embedded, made.embedding_model.as_str()), (2, "test::large"));
-    assert_eq!(memory_reembed(&large, MemoryQuery::default()).await.expect("embeds").embedded, 0);
+    assert_eq!(memory_reembed(&large, &ReembedBody::default()).await.expect("embeds").embedded, 0);
     let found = get(&router, &format!("/memory/trades?{question}")).await;
     assert_eq!((found["count"].as_u64(), found["without_vector"].as_u64()), (Some(2), Some(0)), "{found}");
     drop((router, large));
@@ -110,7 +112,7 @@ async fn reflections_are_found_by_meaning() {
     let (status, answer) = send(&router, &format!("/memory/trades?{question}&search=both")).await;
     assert_eq!(status, StatusCode::BAD_REQUEST, "{answer}");
     assert!(answer["message"].as_str().is_some_and(|message| message.contains("embeddings.model")));
-    assert!(memory_reembed(&none, MemoryQuery::default()).await.is_err());
+    assert!(memory_reembed(&none, &ReembedBody::default()).await.is_err());
 }
 
 /// Goal: a missing sentence model is reported when a job is triggered, with the command that installs it.
@@ -123,7 +125,7 @@ async fn a_model_that_is_not_installed_is_told() {
         let config = Config { data_dir: dir.path().to_owned(), ..config(&server, Some(model)) };
         let app = app(&dir.path().join("papertape.db"), config).await;
         match trigger(&app, request((1, 2))).await {
-            Err(TriggerError::Bad { field: "embeddings.model", message }) => {
+            Err(ServiceError::Invalid { field: "embeddings.model", message }) => {
                 assert!(message.contains(words), "{message}");
             }
             other => panic!("{model}: {other:?}"),

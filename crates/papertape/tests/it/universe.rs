@@ -12,7 +12,8 @@ use papertape_core::ports::Queue as _;
 use papertape_core::time::Date;
 use papertape_market::Catalogue;
 use papertape_runtime::replay;
-use papertape_service::trigger::{BranchRequest, Request as Simulation, TriggerError, branch, trigger};
+use papertape_service::ServiceError;
+use papertape_service::trigger::{BranchRequest, Request as Simulation, branch, trigger};
 use papertape_service::view::traces;
 use papertape_testkit::data::SmallData;
 use papertape_testkit::model_server::{ModelServer, ScriptedAnswer};
@@ -299,7 +300,7 @@ async fn a_desk_researches_the_members_of_the_day() {
         sampling: None,
     };
     let early = branch(&world.app, &job, cut(days[1], "QXCARGO/Trader#1")).await;
-    let Err(TriggerError::Bad { field: "node", message }) = early else { panic!("{early:?}") };
+    let Err(ServiceError::Invalid { field: "node", message }) = early else { panic!("{early:?}") };
     assert!(message.contains("the symbols QXALPHA, QXBRAVO,"), "{message}");
     let held = branch(&world.app, &job, cut(days[3], "QXBRAVO/Trader#1")).await.expect("it is held then");
     world.work(held.job.as_str()).await;

@@ -14,11 +14,42 @@ pub mod recorded;
 pub mod refill;
 
 use crate::deployment::Deployment;
+use crate::fields::maybe_day;
 use crate::results::day::DayResult;
 use crate::results::range::RangeResult;
 use papertape_core::time::Date;
 use serde::{Deserialize, Serialize};
-use utoipa::ToSchema;
+use utoipa::{IntoParams, ToSchema};
+
+/// Which results.
+#[derive(Clone, Debug, Default, Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub struct ResultsQuery {
+    /// A single day; not together with a range.
+    #[serde(default, deserialize_with = "maybe_day")]
+    #[param(example = "2012-10-01")]
+    pub date: Option<Date>,
+    /// The first day of a range; absent: the first available day.
+    #[serde(default, deserialize_with = "maybe_day")]
+    pub start_date: Option<Date>,
+    /// The last day of a range, included; absent: the last available day.
+    #[serde(default, deserialize_with = "maybe_day")]
+    pub end_date: Option<Date>,
+    /// Only this agent; absent: all agents.
+    pub model: Option<String>,
+    /// Only this job, finished or not; absent: for each agent, the newest completed job that no other job has
+    /// replaced.
+    pub job_id: Option<String>,
+    /// The symbol or index of the job's dataset to compare a range with; absent: the job's own benchmark. Not together
+    /// with `date`.
+    #[param(example = "AAPL")]
+    pub benchmark: Option<String>,
+    /// How much of the conversations to include.
+    #[serde(default)]
+    #[param(inline, default = "none")]
+    pub reasoning: ReasoningLevel,
+}
 
 /// How much of the transcript to include.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]

@@ -10,37 +10,15 @@ pub use attempts::LoginThrottle;
 pub use token::{HASH_PREFIX, TOKEN_PREFIX, TokenHash, new_token};
 
 use papertape_core::time::Timestamp;
+use papertape_protocol::access::Scope;
 use serde::{Deserialize, Serialize};
 use std::net::IpAddr;
 use std::time::Duration;
-use utoipa::ToSchema;
 
 /// The maximum number of browser sessions at a time; one more ends the session that would expire first.
 pub const MAX_SESSIONS: u32 = 1_000;
 /// The caller name for the key that a server leaves for commands of its own user.
 const THIS_MACHINE: &str = "this machine";
-
-/// What a caller may do.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, ToSchema)]
-#[serde(rename_all = "snake_case")]
-#[derive(clap::ValueEnum)]
-pub enum Scope {
-    /// Read everything, change nothing.
-    Read,
-    /// Read everything, start and stop jobs, and make changes.
-    Operate,
-}
-
-impl Scope {
-    /// As configuration and responses spell it.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Read => "read",
-            Self::Operate => "operate",
-        }
-    }
-}
 
 /// A configured token, represented by its hash.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -1,11 +1,13 @@
 //! What sessions decided on their days and why: fills, theses of open positions, reflections on closed ones.
 
-use super::toolbox::{JobToolbox, view_failure};
-use crate::view::{self, MemoryQuery, ReasoningResponse, TradesQuery};
+use super::toolbox::{JobToolbox, service_failure};
+use crate::view;
 use jiff::tz::TimeZone;
 use papertape_core::id::JobId;
 use papertape_core::message::CallFailure;
 use papertape_core::time::{Date, Timestamp};
+use papertape_protocol::memory::{MemoryQuery, TradesQuery};
+use papertape_protocol::reasoning::{PositionResponse, ReasoningResponse, SessionResponse};
 use serde_json::{Value, json};
 
 /// The maximum number of theses and reflections per day.
@@ -21,7 +23,7 @@ pub(super) struct MemoriesOfDays {
 
 /// Per session: the day, the trader, the fills, and the session's summary or its final text.
 pub(super) fn days(found: &ReasoningResponse) -> Vec<Value> {
-    let fill = |row: &view::PositionResponse| {
+    let fill = |row: &PositionResponse| {
         let (symbol, price) = (row.symbol.as_deref()?, row.price?);
         let is_trade = matches!(
             row.action_type.as_str(),
@@ -29,7 +31,7 @@ pub(super) fn days(found: &ReasoningResponse) -> Vec<Value> {
         );
         is_trade.then(|| format!("{} {} {symbol} @ {price}", row.action_type, row.amount))
     };
-    let day = |session: &view::SessionResponse| {
+    let day = |session: &SessionResponse| {
         let last = session.conversation.iter().flatten().rev().find(|message| {
             message.role == papertape_core::message::Role::Assistant && !message.content.trim().is_empty()
         });
@@ -60,13 +62,19 @@ impl JobToolbox {
                 limit: Some(MAX_READ),
                 cursor: None,
             };
-            let open = view::memory_open(&self.0, query.clone()).await.map_err(view_failure)?;
+            let open = view::memory_open(&self.0, query.clone()).await.map_err(service_failure)?;
             for held in open.open_positions.iter().filter(|held| day(held.opened_at) <= session.date) {
                 theses.push(json!({ "symbol": held.symbol, "side": held.side, "date": day(held.opened_at),
                     "text": held.summary }));
             }
-            let trades = TradesQuery { of: query, from: Some(session.date), ..TradesQuery::default() };
-            let closed = view::memory_trades(&self.0, trades).await.map_err(view_failure)?;
+            let trades = TradesQuery {
+                model: query.model,
+                job_id: query.job_id,
+                from: Some(session.date),
+                limit: query.limit,
+                ..TradesQuery::default()
+            };
+            let closed = view::memory_trades(&self.0, trades).await.map_err(service_failure)?;
             for trade in closed.trades.iter().rev().filter(|trade| day(trade.entry_time) <= session.date) {
                 let (symbol, side) = (&trade.symbol, &trade.side);
                 theses.extend(trade.thesis.as_ref().map(|thesis| {

@@ -2,9 +2,10 @@
 
 use super::decisions;
 use super::runs::{Run, percent};
-use super::toolbox::{JobToolbox, ToolArgs, bad, missing, no_job, unavailable, view_failure};
-use crate::trigger::{self, TriggerError};
-use crate::view::{self, MemoryQuery, ReasoningQuery, SearchBy, TradesQuery, number};
+use super::toolbox::{JobToolbox, ToolArgs, bad, missing, no_job, service_failure, unavailable};
+use crate::error::ServiceError;
+use crate::trigger;
+use crate::view;
 use futures::FutureExt as _;
 use papertape_assistant::actions;
 use papertape_core::RULES_VERSION;
@@ -14,6 +15,11 @@ use papertape_core::market::BarRange;
 use papertape_core::message::CallFailure;
 use papertape_core::ports::{BoxFuture, JobControl, JobTool, Queue as _, RecordStore as _, ToolCaller};
 use papertape_core::time::{Date, Timestamp};
+use papertape_protocol::jobs::StatusQuery;
+use papertape_protocol::memory::{ReflectionResponse, SearchBy, TradesQuery};
+use papertape_protocol::number::number;
+use papertape_protocol::query::SessionPageQuery;
+use papertape_protocol::reasoning::ReasoningQuery;
 use papertape_runtime::budget::Budget;
 use papertape_runtime::replay;
 use serde_json::{Value, json};
@@ -58,18 +64,13 @@ impl JobControl for JobToolbox {
 }
 
 /// Why a simulation cannot run, in the user's language: the field, and the reason as a quotation.
-fn trigger_failure(error: TriggerError, language: Language) -> CallFailure {
-    let message = match (&error, language) {
-        (TriggerError::Bad { field, message }, Language::Zh) => {
-            format!("{}无效，系统提示：“{message}”", field_in_chinese(field))
+fn trigger_failure(error: ServiceError, language: Language) -> CallFailure {
+    match (error, language) {
+        (ServiceError::Invalid { field, message }, Language::Zh) => {
+            bad(format!("{}无效，系统提示：“{message}”", field_in_chinese(field)))
         }
-        (error, Language::Zh) => format!("无法运行，系统提示：“{error}”"),
-        (error, Language::En) => error.to_string(),
-    };
-    match error {
-        TriggerError::Bad { .. } => bad(message),
-        TriggerError::NotFound(_) | TriggerError::Missing(_) | TriggerError::Conflict(_) => missing(message),
-        TriggerError::Record(cause) => unavailable(format!("{cause:#}")),
+        (error @ ServiceError::Internal(_), _) | (error, Language::En) => service_failure(error),
+        (error, Language::Zh) => missing(format!("无法运行，系统提示：“{error}”")),
     }
 }
 
@@ -108,7 +109,7 @@ impl JobToolbox {
     async fn status(&self, args: &ToolArgs<'_>) -> Result<Value, CallFailure> {
         let job = self.job(args).await?;
         let found =
-            view::status(&self.0, job.as_str(), &view::StatusQuery::default()).await.map_err(view_failure)?;
+            view::status(&self.0, job.as_str(), &StatusQuery::default()).await.map_err(service_failure)?;
         let failed: Vec<Value> = found
             .details
             .iter()
@@ -164,7 +165,7 @@ impl JobToolbox {
             let details = self.0.store.job_details(&job).await.map_err(unavailable)?;
             query.date = details.and_then(|details| details.days.iter().map(|day| day.date).max());
         }
-        let found = view::reasoning(&self.0, query).await.map_err(view_failure)?;
+        let found = view::reasoning(&self.0, query).await.map_err(service_failure)?;
         let limit = usize::try_from(args.limit(MESSAGES, 100)).unwrap_or(usize::MAX);
         let mut messages = Vec::new();
         for session in &found.sessions {
@@ -230,14 +231,14 @@ impl JobToolbox {
             Some(name) => Some(self.named(&name, args).await?.to_string()),
             None => None,
         };
-        let of = MemoryQuery {
+        let query = TradesQuery {
             model: args.text("model"),
             job_id: job,
+            query: args.text("query"),
             limit: Some(args.limit(10, 50)),
-            cursor: None,
+            ..TradesQuery::default()
         };
-        let query = TradesQuery { of, query: args.text("query"), ..TradesQuery::default() };
-        let mut found = view::memory_trades(&self.0, query.clone()).await.map_err(view_failure)?;
+        let mut found = view::memory_trades(&self.0, query.clone()).await.map_err(service_failure)?;
         let words: Vec<&str> = query.query.as_deref().unwrap_or_default().split_whitespace().collect();
         if found.trades.is_empty() && words.len() > 1 {
             // Nothing matches all words: the first word with a match is better than nothing.
@@ -247,13 +248,13 @@ impl JobToolbox {
                     search: Some(SearchBy::Keyword),
                     ..query.clone()
                 };
-                found = view::memory_trades(&self.0, one).await.map_err(view_failure)?;
+                found = view::memory_trades(&self.0, one).await.map_err(service_failure)?;
                 if !found.trades.is_empty() {
                     break;
                 }
             }
         }
-        let entry = |trade: &view::ReflectionResponse| {
+        let entry = |trade: &ReflectionResponse| {
             json!({ "job_id": trade.job_id, "model": trade.model, "symbol": trade.symbol, "side": trade.side,
                 "exit_time": trade.exit_time, "pnl": trade.pnl, "return_pct": trade.return_pct,
                 "text": trade.summary })
@@ -344,8 +345,8 @@ impl JobToolbox {
             reads.sessions += 1;
             let mut cursor = None;
             loop {
-                let query = view::SessionQuery { session_id: session.id.0, limit: Some(200), cursor };
-                let page = view::exposures(&self.0, query).await.map_err(view_failure)?;
+                let query = SessionPageQuery { limit: Some(200), cursor };
+                let page = view::exposures(&self.0, session.id.0, query).await.map_err(service_failure)?;
                 for read in &page.exposures {
                     reads.reads += 1;
                     reads.rows += read.rows;

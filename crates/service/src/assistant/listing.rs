@@ -1,11 +1,12 @@
 //! Lists runs and data, and stops a job.
 
-use super::toolbox::{JobToolbox, ToolArgs, bad, missing, unavailable, view_failure};
-use crate::view::{self, JobsQuery};
+use super::toolbox::{JobToolbox, ToolArgs, bad, missing, service_failure, unavailable};
+use crate::view;
 use papertape_core::language::Language;
 use papertape_core::message::CallFailure;
 use papertape_core::ports::ToolCaller;
 use papertape_core::record::{JobKind, JobStatus};
+use papertape_protocol::jobs::{JobSummary, JobsQuery};
 use papertape_runtime::child_jobs;
 use serde_json::{Value, json};
 
@@ -66,8 +67,8 @@ impl JobToolbox {
             limit: Some(args.limit(RUNS, MAX_RUNS)),
             cursor: None,
         };
-        let found = view::jobs(&self.0, query).await.map_err(view_failure)?;
-        let run = |job: &view::JobSummary| {
+        let found = view::jobs(&self.0, query).await.map_err(service_failure)?;
+        let run = |job: &JobSummary| {
             let simulation = job.simulation.as_ref();
             // All that ever were members of an index are many, and say nothing of a day.
             let symbols = simulation.map(|run| match &run.universe {

@@ -9,7 +9,7 @@ mod search;
 mod start;
 mod toolbox;
 
-pub use post_message::{MAX_MESSAGE_CHARS, NewMessage, PostMessageError, post_message};
+pub use post_message::{MAX_MESSAGE_CHARS, NewMessage, post_message};
 pub use start::{decompose, execute};
 
 use crate::app::App;

@@ -3,6 +3,7 @@
 use super::config;
 use super::start::new_job;
 use crate::app::App;
+use crate::error::ServiceError;
 use papertape_assistant::chat::waiting;
 use papertape_assistant::language;
 use papertape_core::chat::{ChatId, ChatTurn, NewChat, NewTurn};
@@ -37,56 +38,36 @@ pub struct NewMessage {
     pub language: Option<Language>,
 }
 
-/// Why a message is rejected.
-#[derive(Debug, thiserror::Error)]
-pub enum PostMessageError {
-    /// The request is invalid.
-    #[error("{field}: {message}")]
-    Bad {
-        /// The field that is wrong.
-        field: &'static str,
-        /// Why.
-        message: String,
-    },
-    /// There is no such conversation or plan.
-    #[error("{0}")]
-    NotFound(String),
-    /// It cannot be answered now.
-    #[error("{0}")]
-    Conflict(String),
-    /// The database failed.
-    #[error(transparent)]
-    Record(#[from] anyhow::Error),
-}
-
 /// Stores a message together with a placeholder for its answer, and queues the job that answers it.
 ///
 /// # Errors
 /// An empty or too long message; no such conversation or plan; a conversation whose last message is still
 /// being answered; a model that cannot be called; a database error.
-pub async fn post_message(app: &App, new: NewMessage) -> Result<ChatTurn, PostMessageError> {
-    let bad = |field, message: String| PostMessageError::Bad { field, message };
+pub async fn post_message(app: &App, new: NewMessage) -> Result<ChatTurn, ServiceError> {
     // Redact before truncating: half a secret is not recognized as one.
     let message = app.services.redactor.redact_text(new.message.trim()).value;
     if message.is_empty() {
-        return Err(bad("message", "it is empty".to_owned()));
+        return Err(ServiceError::invalid("message", "it is empty"));
     }
     if message.chars().nth(MAX_MESSAGE_CHARS).is_some() {
-        return Err(bad("message", format!("it has more than {MAX_MESSAGE_CHARS} characters")));
+        return Err(ServiceError::invalid(
+            "message",
+            format!("it has more than {MAX_MESSAGE_CHARS} characters"),
+        ));
     }
     if message.contains('\0') || has_nul(&Value::Object(new.context.clone())) {
-        return Err(bad("message", "it contains a NUL character".to_owned()));
+        return Err(ServiceError::invalid("message", "it contains a NUL character"));
     }
     let plan = match new.plan {
         Some(id) => {
-            let found = app.store.plan(PlanId(id)).await.map_err(anyhow::Error::from)?;
-            Some(found.ok_or_else(|| PostMessageError::NotFound(format!("there is no plan {id}")))?.id)
+            let id = PlanId(id);
+            Some(app.store.plan(id).await?.ok_or_else(|| ServiceError::no_plan(id))?.id)
         }
         None => None,
     };
     let (session, opens, default_language) = conversation(app, &new, &message).await?;
-    let mut config = config(app, language::reply_language(&message, default_language))
-        .map_err(PostMessageError::Conflict)?;
+    let mut config =
+        config(app, language::reply_language(&message, default_language)).map_err(ServiceError::Conflict)?;
     config.session_id = Some(session.clone());
     let id = JobId::new(uuid::Uuid::now_v7().to_string());
     let config: AssistantConfig = config;
@@ -106,12 +87,11 @@ pub async fn post_message(app: &App, new: NewMessage) -> Result<ChatTurn, PostMe
         // The answer depends on the previous one, so that one must be complete.
         Err(RecordError::Busy(job)) => {
             let why = format!("job {job} is still answering the last message of this conversation");
-            return Err(PostMessageError::Conflict(why));
+            return Err(ServiceError::Conflict(why));
         }
-        Err(error) => return Err(anyhow::Error::from(error).into()),
+        Err(error) => return Err(error.into()),
     };
-    let turn =
-        turn.ok_or_else(|| PostMessageError::NotFound(format!("there is no conversation {session}")))?;
+    let turn = turn.ok_or_else(|| ServiceError::no_conversation(session.as_str()))?;
     app.notify_workers();
     Ok(turn)
 }
@@ -121,7 +101,7 @@ async fn conversation(
     app: &App,
     new: &NewMessage,
     message: &str,
-) -> Result<(ChatId, Option<NewChat>, Language), PostMessageError> {
+) -> Result<(ChatId, Option<NewChat>, Language), ServiceError> {
     let Some(id) = &new.session else {
         let language = new.language.unwrap_or_else(|| Language::detect(message));
         let line = message.split_whitespace().collect::<Vec<_>>().join(" ");
@@ -129,12 +109,12 @@ async fn conversation(
         let id = ChatId::new(uuid::Uuid::now_v7().to_string());
         return Ok((id, Some(NewChat { title, language }), language));
     };
-    let missing = || PostMessageError::NotFound(format!("there is no conversation {}", id.escape_default()));
+    let missing = || ServiceError::no_conversation(id);
     if id.contains('\0') {
         return Err(missing());
     }
     let id = ChatId::new(id);
-    let found = papertape_core::ports::Chats::session(&app.store, &id).await.map_err(anyhow::Error::from)?;
+    let found = papertape_core::ports::Chats::session(&app.store, &id).await?;
     let found = found.ok_or_else(missing)?;
     Ok((id, None, found.language))
 }

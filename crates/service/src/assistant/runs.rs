@@ -1,12 +1,15 @@
 //! A trader's run over all requested days, whichever jobs ran them: days that an earlier job ran are not
 //! repeated, but still belong to the run.
 
-use super::toolbox::{JobToolbox, ToolArgs, missing, unavailable, view_failure};
-use crate::view::{self, RangeResult, ResultsQuery, ResultsResponse, ViewError};
+use super::toolbox::{JobToolbox, ToolArgs, missing, service_failure, unavailable};
+use crate::error::ServiceError;
+use crate::view;
 use papertape_core::id::JobId;
 use papertape_core::json::to_value;
 use papertape_core::message::CallFailure;
 use papertape_core::time::Date;
+use papertape_protocol::results::range::RangeResult;
+use papertape_protocol::results::{ResultsQuery, ResultsResponse};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 
@@ -34,7 +37,7 @@ impl JobToolbox {
         let mut seen = BTreeSet::from([job.to_string()]);
         let mut job = job.to_string();
         loop {
-            let summary = view::job_summary(&self.0, &job).await.map_err(view_failure)?;
+            let summary = view::job_summary(&self.0, &job).await.map_err(service_failure)?;
             let before = summary.simulation.and_then(|mut run| run.continues.remove(model));
             let Some(before) = before.filter(|before| from.is_none_or(|from| before.date >= from)) else {
                 return Ok(links);
@@ -68,7 +71,7 @@ impl JobToolbox {
             }
         }
         // A job with nothing left to do ran none of them.
-        let progress = view::job_summary(&self.0, job.as_str()).await.map_err(view_failure)?.progress;
+        let progress = view::job_summary(&self.0, job.as_str()).await.map_err(service_failure)?.progress;
         if progress.total_model_days > 0 && progress.skipped == progress.total_model_days {
             found.retain(|one| one != job);
         }
@@ -95,8 +98,8 @@ impl JobToolbox {
     async fn ranges(&self, query: ResultsQuery) -> Result<Vec<RangeResult>, CallFailure> {
         match view::results(&self.0, query).await {
             Ok(ResultsResponse::Range(range)) => Ok(range.results),
-            Ok(ResultsResponse::Day(_)) | Err(ViewError::NotFound(_)) => Ok(Vec::new()),
-            Err(error) => Err(view_failure(error)),
+            Ok(ResultsResponse::Day(_)) | Err(ServiceError::NotFound(_)) => Ok(Vec::new()),
+            Err(error) => Err(service_failure(error)),
         }
     }
 

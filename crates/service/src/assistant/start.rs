@@ -2,7 +2,7 @@
 
 use super::config;
 use crate::app::App;
-use crate::trigger::TriggerError;
+use crate::error::ServiceError;
 use papertape_assistant::settings::{Decompose, Execute};
 use papertape_core::id::JobId;
 use papertape_core::json::{self, to_value};
@@ -17,16 +17,16 @@ use papertape_runtime::assistant_job::AssistantConfig;
 /// # Errors
 /// No such plan or task; a whole plan that already has tasks; limits out of range; a model that cannot be
 /// called; another job that is running on the plan; a database error.
-pub async fn decompose(app: &App, settings: Decompose, language: Language) -> Result<JobId, TriggerError> {
+pub async fn decompose(app: &App, settings: Decompose, language: Language) -> Result<JobId, ServiceError> {
     if let Err((field, why)) = settings.limits.check() {
-        return Err(TriggerError::Bad { field, message: why.text(Language::En).to_owned() });
+        return Err(ServiceError::invalid(field, why.text(Language::En)));
     }
     if find_plan(app, settings.plan_id, settings.task_id).await?.tasks > 0 && settings.task_id.is_none() {
         let why = format!(
             "plan {} already has tasks: decompose one of them, or delete them first",
             settings.plan_id
         );
-        return Err(TriggerError::Conflict(why));
+        return Err(ServiceError::Conflict(why));
     }
     let plan = settings.plan_id;
     let config = configured(app, language)?;
@@ -37,31 +37,28 @@ pub async fn decompose(app: &App, settings: Decompose, language: Language) -> Re
 ///
 /// # Errors
 /// As [`decompose`].
-pub async fn execute(app: &App, settings: Execute, language: Language) -> Result<JobId, TriggerError> {
+pub async fn execute(app: &App, settings: Execute, language: Language) -> Result<JobId, ServiceError> {
     if find_plan(app, settings.plan_id, settings.task_id).await?.tasks == 0 {
         let why = format!("plan {} has no tasks: decompose it first", settings.plan_id);
-        return Err(TriggerError::Conflict(why));
+        return Err(ServiceError::Conflict(why));
     }
     let plan = settings.plan_id;
     let config = configured(app, language)?;
     queue(app, JobKind::PlanExecute, plan, AssistantConfig { execute: Some(settings), ..config }).await
 }
 
-fn configured(app: &App, language: Language) -> Result<AssistantConfig, TriggerError> {
-    config(app, language).map_err(TriggerError::Conflict)
+fn configured(app: &App, language: Language) -> Result<AssistantConfig, ServiceError> {
+    config(app, language).map_err(ServiceError::Conflict)
 }
 
-async fn find_plan(app: &App, plan: PlanId, task: Option<TaskId>) -> Result<Plan, TriggerError> {
-    let missing = |message: String| Err(TriggerError::Missing(message));
-    let Some(found) = app.store.plan(plan).await.map_err(anyhow::Error::from)? else {
-        return missing(format!("there is no plan {plan}"));
-    };
+async fn find_plan(app: &App, plan: PlanId, task: Option<TaskId>) -> Result<Plan, ServiceError> {
+    let found = app.store.plan(plan).await?.ok_or_else(|| ServiceError::no_plan(plan))?;
     let Some(task) = task else { return Ok(found) };
-    let tasks = app.store.tasks(plan).await.map_err(anyhow::Error::from)?;
+    let tasks = app.store.tasks(plan).await?;
     if tasks.iter().any(|one| one.id == task) {
         Ok(found)
     } else {
-        missing(format!("plan {plan} has no task {task}"))
+        Err(ServiceError::NotFound(format!("plan {plan} has no task {task}")))
     }
 }
 
@@ -70,15 +67,15 @@ async fn queue(
     kind: JobKind,
     plan: PlanId,
     config: AssistantConfig,
-) -> Result<JobId, TriggerError> {
+) -> Result<JobId, ServiceError> {
     let id = JobId::new(uuid::Uuid::now_v7().to_string());
     let config = to_value(&config);
     let job = new_job(app, id.clone(), kind, config, Some(plan));
     app.store.enqueue(job).await.map_err(|error| match error {
         RecordError::Busy(busy) => {
-            TriggerError::Conflict(format!("job {busy} is already running on plan {plan}"))
+            ServiceError::Conflict(format!("job {busy} is already running on plan {plan}"))
         }
-        other => anyhow::Error::from(other).into(),
+        other => other.into(),
     })?;
     app.notify_workers();
     Ok(id)

@@ -1,7 +1,7 @@
 //! The assistant's view of simulations: the toolbox, the arguments of its tools, and their failures.
 
 use crate::app::App;
-use crate::view::ViewError;
+use crate::error::ServiceError;
 use papertape_core::action::Language;
 use papertape_core::id::JobId;
 use papertape_core::message::{CallFailure, FailureKind};
@@ -55,11 +55,11 @@ pub(super) fn unavailable(error: impl std::fmt::Display) -> CallFailure {
     CallFailure { kind: FailureKind::Unavailable, message: error.to_string() }
 }
 
-pub(super) fn view_failure(error: ViewError) -> CallFailure {
+pub(super) fn service_failure(error: ServiceError) -> CallFailure {
     match error {
-        ViewError::Bad { .. } => bad(error.to_string()),
-        ViewError::NotFound(what) | ViewError::Busy(what) => missing(what),
-        ViewError::Record(cause) => unavailable(format!("{cause:#}")),
+        ServiceError::Invalid { .. } => bad(error.to_string()),
+        ServiceError::Internal(cause) => unavailable(format!("{cause:#}")),
+        other => missing(other.to_string()),
     }
 }
 

@@ -1,15 +1,15 @@
 //! Requests as the API takes them: from the wire types and to them.
 
-use super::{BudgetChange, Request, TriggerError, bad};
+use super::{BudgetChange, Request};
+use crate::error::ServiceError;
 use papertape_agents::config::{
     AgentConfig, AgentKind, Analyst, DeskConfig, Limits, MAX_WINDOW, MemoryMode, PromptStyle, SizingConfig,
     Weights,
 };
 use papertape_core::broker::CostModel;
 use papertape_core::id::{AgentName, JobId};
-use papertape_core::language::Language;
 use papertape_core::message::ModelName;
-use papertape_protocol::agent::{AgentBody, KindBody, LanguageBody, LimitsBody, MAX_AGENTS};
+use papertape_protocol::agent::{AgentBody, KindBody, LimitsBody, MAX_AGENTS};
 use papertape_protocol::desk::{AnalystBody, DeskBody, SizingBody, StyleBody, WeightsBody};
 use papertape_protocol::fields::{JsonObject, MAX_READ_WINDOW};
 use papertape_protocol::simulate::{BudgetBody, LimitBody, MemoryBody, TriggerBody};
@@ -31,9 +31,9 @@ pub fn request_of_json(body: &Value) -> Result<Request, String> {
 ///
 /// # Errors
 /// A field that is wrong, named.
-pub fn request_of(body: TriggerBody) -> Result<Request, TriggerError> {
+pub fn request_of(body: TriggerBody) -> Result<Request, ServiceError> {
     if body.masking.is_some_and(|masking| !masking.is_null()) {
-        return Err(bad("masking", "it is not supported"));
+        return Err(ServiceError::invalid("masking", "it is not supported"));
     }
     for (field, is_empty) in [
         ("models", body.models.as_ref().is_some_and(Vec::is_empty)),
@@ -41,12 +41,15 @@ pub fn request_of(body: TriggerBody) -> Result<Request, TriggerError> {
         ("symbols", body.symbols.as_ref().is_some_and(Vec::is_empty)),
     ] {
         if is_empty {
-            return Err(bad(field, "the list is empty; name one at least, or leave the field out"));
+            return Err(ServiceError::invalid(
+                field,
+                "the list is empty; name one at least, or leave the field out",
+            ));
         }
     }
     let (models, agents) = (body.models.unwrap_or_default(), body.agents.unwrap_or_default());
     if models.len() + agents.len() > MAX_AGENTS {
-        return Err(bad("models", format!("a job has at most {MAX_AGENTS} agents")));
+        return Err(ServiceError::invalid("models", format!("a job has at most {MAX_AGENTS} agents")));
     }
     Ok(Request {
         start_date: body.start_date,
@@ -73,11 +76,14 @@ pub fn request_of(body: TriggerBody) -> Result<Request, TriggerError> {
     })
 }
 
-fn agent_config(body: AgentBody) -> Result<AgentConfig, TriggerError> {
-    let model: ModelName =
-        body.model.parse().map_err(|message: String| bad("agents", format!("{}: {message}", body.name)))?;
+fn agent_config(body: AgentBody) -> Result<AgentConfig, ServiceError> {
+    let model: ModelName = body
+        .model
+        .parse()
+        .map_err(|message: String| ServiceError::invalid("agents", format!("{}: {message}", body.name)))?;
     let desk = body.desk.map(|JsonObject(desk)| desk_config(desk)).transpose();
-    let desk = desk.map_err(|message: String| bad("agents", format!("{}: {message}", body.name)))?;
+    let desk =
+        desk.map_err(|message: String| ServiceError::invalid("agents", format!("{}: {message}", body.name)))?;
     Ok(AgentConfig {
         name: AgentName::from(body.name),
         kind: match body.kind {
@@ -86,10 +92,7 @@ fn agent_config(body: AgentBody) -> Result<AgentConfig, TriggerError> {
         },
         model,
         sampling: body.sampling.map(|JsonObject(sampling)| sampling.into()).unwrap_or_default(),
-        language: match body.language {
-            LanguageBody::En => Language::En,
-            LanguageBody::Zh => Language::Zh,
-        },
+        language: body.language,
         instructions: body.instructions,
         tools: body.tools.unwrap_or_default(),
         limits: body.limits.map(|JsonObject(limits)| limits_of(limits)).unwrap_or_default(),
@@ -98,9 +101,11 @@ fn agent_config(body: AgentBody) -> Result<AgentConfig, TriggerError> {
 }
 
 /// A job that is named; none is named by a NUL.
-fn memory_from(text: Option<String>) -> Result<Option<JobId>, TriggerError> {
+fn memory_from(text: Option<String>) -> Result<Option<JobId>, ServiceError> {
     match text {
-        Some(text) if text.contains('\0') => Err(bad("memory_from", "it contains a NUL character")),
+        Some(text) if text.contains('\0') => {
+            Err(ServiceError::invalid("memory_from", "it contains a NUL character"))
+        }
         text => Ok(text.map(JobId::new)),
     }
 }

@@ -1,14 +1,15 @@
 //! Branches: jobs that share another job's past.
 
 use super::check::{check_agent, pick_agent, redact};
-use super::{PreparedJob, QueuedJob, TriggerError, bad, enqueue};
+use super::{PreparedJob, QueuedJob, enqueue, find_job, read_config};
 use crate::app::App;
+use crate::error::ServiceError;
 use crate::states::symbols_on;
 use papertape_agents::graph::Graph;
 use papertape_core::RULES_VERSION;
 use papertape_core::id::JobId;
 use papertape_core::message::Sampling;
-use papertape_core::ports::{Queue as _, RecordStore as _};
+use papertape_core::ports::RecordStore as _;
 use papertape_core::record::{JobKind, NewModelDay};
 use papertape_core::time::Date;
 use papertape_runtime::branch::at_cut;
@@ -36,37 +37,43 @@ pub struct BranchRequest {
 ///
 /// # Errors
 /// An invalid field; no such job; or a database error.
-pub async fn branch(app: &App, parent: &JobId, request: BranchRequest) -> Result<QueuedJob, TriggerError> {
-    let row = app.store.get_job(parent).await.map_err(anyhow::Error::from)?;
-    let row = row.ok_or_else(|| TriggerError::NotFound(parent.to_string()))?;
+pub async fn branch(app: &App, parent: &JobId, request: BranchRequest) -> Result<QueuedJob, ServiceError> {
+    let row = find_job(app, parent).await?;
     if row.kind != JobKind::Simulate {
-        return Err(TriggerError::Conflict(format!("a `{}` job cannot be branched", row.kind)));
+        return Err(ServiceError::Conflict(format!("a `{}` job cannot be branched", row.kind)));
     }
-    let config: SimulationConfig = serde_json::from_value(row.config)
-        .map_err(|error| anyhow::anyhow!("cannot read the config of {parent}: {error}"))?;
+    let config = read_config(parent, row.config)?;
     let own = pick_agent(&config, request.agent.as_deref())?;
     let dataset = app.catalogue.open(&config.dataset.hash.to_hex()).map_err(anyhow::Error::from)?;
     let Some(day) = dataset.day(request.date) else {
-        return Err(bad("date", format!("{} is not a trading day of {}", request.date, config.dataset.name)));
+        return Err(ServiceError::invalid(
+            "date",
+            format!("{} is not a trading day of {}", request.date, config.dataset.name),
+        ));
     };
     let graph = Graph::of(&own, &symbols_on(app, (parent, &config), &own.name, (&dataset, *day)).await?);
     let at = request.at.unwrap_or_else(|| graph.default_cut().to_owned());
-    graph.check_cut(&at).map_err(|message| bad("node", message))?;
+    graph.check_cut(&at).map_err(|message| ServiceError::invalid("node", message))?;
     let (agent, earlier) = at_cut(&config, &own, &graph, (request.date, &at));
-    let session =
-        app.store.find_session(parent, &agent.name, request.date).await.map_err(anyhow::Error::from)?;
+    let session = app.store.find_session(parent, &agent.name, request.date).await?;
     let Some(session) = session else {
-        return Err(bad("date", format!("{} has no session on {} in {parent}", agent.name, request.date)));
+        return Err(ServiceError::invalid(
+            "date",
+            format!("{} has no session on {} in {parent}", agent.name, request.date),
+        ));
     };
     if graph.is_step(&at) {
-        let tape = app.store.load_tape(session.id, false).await.map_err(anyhow::Error::from)?;
+        let tape = app.store.load_tape(session.id, false).await?;
         if !tape.iter().any(|row| row.path.as_str() == at) {
-            return Err(bad("node", format!("there is no step `{at}` on {} in {parent}", request.date)));
+            return Err(ServiceError::invalid(
+                "node",
+                format!("there is no step `{at}` on {} in {parent}", request.date),
+            ));
         }
     }
     let mut changed = agent.clone();
     if let Some(model) = &request.model {
-        changed.model = model.parse().map_err(|message: String| bad("model", message))?;
+        changed.model = model.parse().map_err(|message: String| ServiceError::invalid("model", message))?;
         // The requested model applies to all roles. The desk's own settings would override it.
         if let Some(desk) = &mut changed.desk {
             (desk.quick_think_llm, desk.deep_think_llm) = (None, None);
@@ -74,14 +81,14 @@ pub async fn branch(app: &App, parent: &JobId, request: BranchRequest) -> Result
     }
     if changed.model.is_recorded() {
         let message = "an imported agent has no callable model; name the model that continues in its place";
-        return Err(bad("model", message));
+        return Err(ServiceError::invalid("model", message));
     }
     changed.instructions = request.instructions.or(changed.instructions);
     changed.sampling = request.sampling.unwrap_or(changed.sampling);
     redact(app, &mut changed);
     let differs = changed.fingerprint() != agent.fingerprint();
     if differs && graph.is_step(&at) {
-        return Err(bad(
+        return Err(ServiceError::invalid(
             "node",
             "a change requires a cut at a node, because the steps before it had other requests",
         ));

@@ -1,8 +1,9 @@
 //! Checks of a request: which agents, symbols and benchmarks it may name.
 
-use super::{Request, TriggerError, bad};
+use super::Request;
 use crate::app::App;
 use crate::config::{Mode, SimulationDefaults};
+use crate::error::ServiceError;
 use crate::view::unknown_benchmark;
 use papertape_agents::config::{AgentConfig, DEFAULT_MODELS};
 use papertape_core::id::{AgentName, Symbol};
@@ -15,7 +16,7 @@ use papertape_runtime::config::SimulationConfig;
 use std::collections::BTreeSet;
 
 /// The agents of a request: inline ones, then those it names.
-pub(super) fn agents(app: &App, request: &Request) -> Result<Vec<AgentConfig>, TriggerError> {
+pub(super) fn agents(app: &App, request: &Request) -> Result<Vec<AgentConfig>, ServiceError> {
     let mut agents = request.agents.clone();
     for name in &request.models {
         agents.push(named(app, name)?);
@@ -30,10 +31,10 @@ pub(super) fn agents(app: &App, request: &Request) -> Result<Vec<AgentConfig>, T
     for agent in &agents {
         let name = agent.name.as_str();
         if name.trim().is_empty() || name.len() > 200 || name.chars().any(char::is_control) {
-            return Err(bad("agents", "an agent's name must have 1 to 200 characters"));
+            return Err(ServiceError::invalid("agents", "an agent's name must have 1 to 200 characters"));
         }
         if !names.insert(&agent.name) {
-            return Err(bad("agents", format!("duplicate name `{name}`")));
+            return Err(ServiceError::invalid("agents", format!("duplicate name `{name}`")));
         }
     }
     for agent in &mut agents {
@@ -49,14 +50,14 @@ pub(super) fn redact(app: &App, agent: &mut AgentConfig) {
     agent.sampling.stop = agent.sampling.stop.iter().map(clean).collect();
 }
 
-fn named(app: &App, name: &str) -> Result<AgentConfig, TriggerError> {
+fn named(app: &App, name: &str) -> Result<AgentConfig, ServiceError> {
     if let Some(agent) = app.config.agents.iter().find(|agent| agent.name.as_str() == name) {
         return Ok(agent.clone());
     }
     let model: ModelName = name.parse().map_err(|_| {
         let known: Vec<&str> = app.config.agents.iter().map(|agent| agent.name.as_str()).collect();
         let known = if known.is_empty() { "none".to_owned() } else { known.join(", ") };
-        bad(
+        ServiceError::invalid(
             "models",
             format!("unknown agent `{name}`; expected a configured agent ({known}) or `provider::model`"),
         )
@@ -64,23 +65,31 @@ fn named(app: &App, name: &str) -> Result<AgentConfig, TriggerError> {
     Ok(AgentConfig::solo(AgentName::new(name), model))
 }
 
-pub(super) fn check_agent(app: &App, agent: &AgentConfig, budget: Budget) -> Result<(), TriggerError> {
-    agent.validate().map_err(|message| bad("agents", format!("{}: {message}", agent.name)))?;
+pub(super) fn check_agent(app: &App, agent: &AgentConfig, budget: Budget) -> Result<(), ServiceError> {
+    agent
+        .validate()
+        .map_err(|message| ServiceError::invalid("agents", format!("{}: {message}", agent.name)))?;
     for model in agent.models() {
-        app.services.models.check(&model).map_err(|message| bad("models", message))?;
+        app.services.models.check(&model).map_err(|message| ServiceError::invalid("models", message))?;
         if model.is_house() && model.model == papertape_house::ASSISTANT {
-            return Err(bad("models", format!("{model} is the assistant and cannot trade")));
+            return Err(ServiceError::invalid(
+                "models",
+                format!("{model} is the assistant and cannot trade"),
+            ));
         }
         if app.config.mode == Mode::Dev && !model.is_house() {
-            return Err(bad("models", format!("{model}: dev mode runs only house models")));
+            return Err(ServiceError::invalid("models", format!("{model}: dev mode runs only house models")));
         }
         if budget.bounds_money() && app.services.models.cost(&model, &Usage::default()).is_none() {
-            return Err(bad("budget", format!("a budget in USD requires a price for {model}")));
+            return Err(ServiceError::invalid(
+                "budget",
+                format!("a budget in USD requires a price for {model}"),
+            ));
         }
     }
     for tool in &agent.tools {
         let Some(server) = app.config.tools.get(tool) else {
-            return Err(bad(
+            return Err(ServiceError::invalid(
                 "agents",
                 format!("{}: unknown tool server `{tool}`; configure it in [tools.{tool}]", agent.name),
             ));
@@ -91,26 +100,29 @@ pub(super) fn check_agent(app: &App, agent: &AgentConfig, budget: Budget) -> Res
                  allow it; the results are then marked as unverified",
                 agent.name
             );
-            return Err(bad("agents", message));
+            return Err(ServiceError::invalid("agents", message));
         }
     }
     Ok(())
 }
 
-pub(super) fn check_budget(budget: Budget) -> Result<(), TriggerError> {
-    budget.check().map_err(|message| bad("budget", message))
+pub(super) fn check_budget(budget: Budget) -> Result<(), ServiceError> {
+    budget.check().map_err(|message| ServiceError::invalid("budget", message))
 }
 
-pub(super) fn pick_agent(config: &SimulationConfig, name: Option<&str>) -> Result<AgentConfig, TriggerError> {
+pub(super) fn pick_agent(config: &SimulationConfig, name: Option<&str>) -> Result<AgentConfig, ServiceError> {
     let names = || config.agents.iter().map(|agent| agent.name.as_str()).collect::<Vec<_>>().join(", ");
     match (name, config.agents.as_slice()) {
         (None, [agent]) => Ok(agent.clone()),
-        (None, _) => Err(bad("agent", format!("the job has several agents; expected one of {}", names()))),
-        (Some(name), agents) => agents
-            .iter()
-            .find(|agent| agent.name.as_str() == name)
-            .cloned()
-            .ok_or_else(|| bad("agent", format!("unknown agent `{name}`; expected one of {}", names()))),
+        (None, _) => Err(ServiceError::invalid(
+            "agent",
+            format!("the job has several agents; expected one of {}", names()),
+        )),
+        (Some(name), agents) => {
+            agents.iter().find(|agent| agent.name.as_str() == name).cloned().ok_or_else(|| {
+                ServiceError::invalid("agent", format!("unknown agent `{name}`; expected one of {}", names()))
+            })
+        }
     }
 }
 
@@ -120,9 +132,9 @@ pub(super) fn tradable(
     dataset: &Dataset,
     request: &Request,
     defaults: &SimulationDefaults,
-) -> Result<(BTreeSet<Symbol>, Option<String>), TriggerError> {
+) -> Result<(BTreeSet<Symbol>, Option<String>), ServiceError> {
     if request.universe.is_some() && !request.symbols.is_empty() {
-        return Err(bad("universe", "not allowed together with `symbols`"));
+        return Err(ServiceError::invalid("universe", "not allowed together with `symbols`"));
     }
     let requested = if request.symbols.is_empty() { &defaults.symbols } else { &request.symbols };
     let default = defaults.universe.as_ref().filter(|_| request.symbols.is_empty());
@@ -138,7 +150,7 @@ pub(super) fn tradable(
         [] => "it has no indexes with members; import rows of index, symbol, from and until".to_owned(),
         _ => format!("expected one of {}", known.join(", ")),
     };
-    Err(bad("universe", format!("unknown index `{index}` in {}; {known}", dataset.name())))
+    Err(ServiceError::invalid("universe", format!("unknown index `{index}` in {}; {known}", dataset.name())))
 }
 
 /// A warning if the universe has no members on the first day.
@@ -149,7 +161,7 @@ pub(super) fn without_members(
     dataset: &Dataset,
     config: &SimulationConfig,
     days: &[NewModelDay],
-) -> Result<Option<String>, TriggerError> {
+) -> Result<Option<String>, ServiceError> {
     let Some(index) = &config.universe else { return Ok(None) };
     let dates: BTreeSet<Date> = days.iter().map(|day| day.date).collect();
     let has_any = |date: &&Date| {
@@ -161,19 +173,19 @@ pub(super) fn without_members(
             "{index} has no members that are known and listed before {found}: until then agents have nothing to trade"
         ))),
         (Some(_), Some(_)) | (None, _) => Ok(None),
-        (Some(_), None) => Err(bad(
+        (Some(_), None) => Err(ServiceError::invalid(
             "universe",
             format!("{index} has no known, listed members from {} to {}", config.start_date, config.end_date),
         )),
     }
 }
 
-fn symbols(dataset: &Dataset, requested: &[String]) -> Result<BTreeSet<Symbol>, TriggerError> {
+fn symbols(dataset: &Dataset, requested: &[String]) -> Result<BTreeSet<Symbol>, ServiceError> {
     let all: BTreeSet<Symbol> = dataset.tradable_symbols().cloned().collect();
     if all.is_empty() {
         let message =
             format!("{} has only indexes, which cannot be traded; import stocks too", dataset.name());
-        return Err(bad("symbols", message));
+        return Err(ServiceError::invalid("symbols", message));
     }
     if requested.is_empty() {
         return Ok(all);
@@ -185,14 +197,14 @@ fn symbols(dataset: &Dataset, requested: &[String]) -> Result<BTreeSet<Symbol>, 
              (`--benchmark {index}`)",
             dataset.name()
         );
-        return Err(bad("symbols", message));
+        return Err(ServiceError::invalid("symbols", message));
     }
     match requested.iter().find(|symbol| !all.contains(*symbol)) {
         None => Ok(requested),
         Some(unknown) => {
             let known: Vec<&str> = all.iter().take(20).map(Symbol::as_str).collect();
             let more = if all.len() > known.len() { ", …" } else { "" };
-            Err(bad(
+            Err(ServiceError::invalid(
                 "symbols",
                 format!(
                     "unknown symbol `{unknown}` in {}; expected one of {}{more}",
@@ -211,7 +223,7 @@ pub(super) fn benchmark(
     config: &mut SimulationConfig,
     days: &[NewModelDay],
     is_requested: bool,
-) -> Result<Option<String>, TriggerError> {
+) -> Result<Option<String>, ServiceError> {
     let (Some(symbol), Some(first)) = (&config.benchmark, days.iter().map(|day| day.date).min()) else {
         return Ok(None);
     };
@@ -224,7 +236,7 @@ pub(super) fn benchmark(
         Err(other) => format!("{other}; name another, or start later"),
     };
     if is_requested {
-        return Err(bad("benchmark", problem));
+        return Err(ServiceError::invalid("benchmark", problem));
     }
     config.benchmark = None;
     Ok(Some(format!("the run has no benchmark, simulation.benchmark does not fit: {problem}")))

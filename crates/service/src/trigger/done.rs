@@ -1,9 +1,9 @@
 //! Finds an agent's completed days. A day is skipped only as part of one account: from the range's first day on, without
 //! a gap, in one job or in jobs that continue each other.
 
-use super::TriggerError;
 use super::inherit::{Ancestor, continued};
 use crate::app::App;
+use crate::error::ServiceError;
 use crate::states::{full_document, start_state};
 use crate::view::is_full_research;
 use papertape_agents::config::AgentConfig;
@@ -42,7 +42,7 @@ pub(super) struct PlannedDays<'a> {
 pub(super) async fn skippable_days(
     app: &App,
     planned: &PlannedDays<'_>,
-) -> Result<SkippableDays, TriggerError> {
+) -> Result<SkippableDays, ServiceError> {
     let mut best: Option<SkippableDays> = None;
     for account in accounts(app, planned).await? {
         let found = usable(app, planned, &account).await?;
@@ -55,17 +55,17 @@ pub(super) async fn skippable_days(
 
 /// The accounts that start on the range's first day, each up to its last completed day, through every job that
 /// continues it.
-async fn accounts(app: &App, planned: &PlannedDays<'_>) -> Result<Vec<Vec<AccountDay>>, TriggerError> {
+async fn accounts(app: &App, planned: &PlannedDays<'_>) -> Result<Vec<Vec<AccountDay>>, ServiceError> {
     let Some(first) = planned.dates.first() else { return Ok(Vec::new()) };
     let agent = &planned.agent.name;
-    let roots = app.store.accounts_from(agent, planned.hash, *first).await.map_err(anyhow::Error::from)?;
+    let roots = app.store.accounts_from(agent, planned.hash, *first).await?;
     let mut open: VecDeque<(JobId, Vec<AccountDay>)> =
         roots.into_iter().map(|root| (root.job.clone(), extend(&[], &root, planned.dates))).collect();
     let mut seen = BTreeSet::new();
     let mut accounts = Vec::new();
     while let Some((job, days)) = open.pop_front() {
         if seen.insert(job.clone()) && days.len() < planned.dates.len() {
-            for next in app.store.continuations_of(&job, agent).await.map_err(anyhow::Error::from)? {
+            for next in app.store.continuations_of(&job, agent).await? {
                 let shared = days.iter().position(|day| Some(day.date) == next.continued);
                 let shared = shared.map_or(&days[..0], |at| &days[..=at]);
                 if let Some(last) = shared.last()
@@ -97,9 +97,9 @@ async fn continued_hash(
     planned: &PlannedDays<'_>,
     job: &JobId,
     date: Date,
-) -> Result<Option<ContentHash>, TriggerError> {
+) -> Result<Option<ContentHash>, ServiceError> {
     let agent = &planned.agent.name;
-    let state = app.store.agent_state(job, agent, Some(date)).await.map_err(anyhow::Error::from)?;
+    let state = app.store.agent_state(job, agent, Some(date)).await?;
     let Some(state) = state.filter(|state| state.after == Some(date)) else { return Ok(None) };
     let (start, _) = import_state(app, Ancestor { job, agent, until: date }, &state.state).await?;
     Ok(Some(planned.config.agent_hash(planned.agent, start.hash)))
@@ -111,7 +111,7 @@ async fn usable(
     app: &App,
     planned: &PlannedDays<'_>,
     account: &[AccountDay],
-) -> Result<SkippableDays, TriggerError> {
+) -> Result<SkippableDays, ServiceError> {
     let all = planned.dates.len();
     let ends_early = |(at, day): (usize, &AccountDay)| day.has_expired_orders && at + 1 < all;
     let mut count =
@@ -139,11 +139,10 @@ async fn usable(
 }
 
 /// The degraded days among completed ones.
-async fn degraded(app: &App, days: &[AccountDay]) -> Result<Vec<Date>, TriggerError> {
+async fn degraded(app: &App, days: &[AccountDay]) -> Result<Vec<Date>, ServiceError> {
     let session = |day: &AccountDay| day.done.as_ref().map(|done| done.session);
     let sessions: Vec<SessionId> = days.iter().filter_map(session).collect();
-    let metadata: BTreeMap<SessionId, String> =
-        app.store.metadata_of(&sessions).await.map_err(anyhow::Error::from)?;
+    let metadata: BTreeMap<SessionId, String> = app.store.metadata_of(&sessions).await?;
     let is_full = |day: &&AccountDay| {
         let metadata = session(day).and_then(|session| metadata.get(&session));
         is_full_research(metadata.map(String::as_str))
@@ -157,8 +156,8 @@ async fn has_pending_orders(
     job: &JobId,
     agent: &AgentName,
     date: Date,
-) -> Result<bool, TriggerError> {
-    let state = app.store.agent_state(job, agent, Some(date)).await.map_err(anyhow::Error::from)?;
+) -> Result<bool, ServiceError> {
+    let state = app.store.agent_state(job, agent, Some(date)).await?;
     let Some(state) = state.filter(|state| state.after == Some(date)) else { return Ok(false) };
     Ok(!start_state(app, &state.state).await?.books.pending().is_empty())
 }
@@ -168,7 +167,7 @@ pub(super) async fn import_state(
     app: &App,
     ancestor: Ancestor<'_>,
     stored: &serde_json::Value,
-) -> Result<(ContentDoc, Option<Unverified>), TriggerError> {
+) -> Result<(ContentDoc, Option<Unverified>), ServiceError> {
     let mut document = full_document(app, stored).await?;
     let mark = continued(app, ancestor, &mut document).await?;
     Ok((ContentDoc::of(&document), mark))
@@ -196,15 +195,15 @@ pub(super) fn by_jobs(days: &[SkippedDay], dates: &[Date]) -> String {
 pub(super) async fn replaced(
     app: &App,
     planned: &PlannedDays<'_>,
-) -> Result<(Vec<JobId>, Vec<JobId>), TriggerError> {
+) -> Result<(Vec<JobId>, Vec<JobId>), ServiceError> {
     let agent = &planned.agent.name;
     let Some(first) = planned.dates.first() else { return Ok((Vec::new(), Vec::new())) };
-    let roots = app.store.accounts_from(agent, planned.hash, *first).await.map_err(anyhow::Error::from)?;
+    let roots = app.store.accounts_from(agent, planned.hash, *first).await?;
     let roots: Vec<JobId> = roots.into_iter().map(|root| root.job).collect();
     let mut open = roots.clone();
     let mut following = Vec::new();
     while let Some(job) = open.pop() {
-        for next in app.store.continuations_of(&job, agent).await.map_err(anyhow::Error::from)? {
+        for next in app.store.continuations_of(&job, agent).await? {
             if !roots.contains(&next.job) && !following.contains(&next.job) {
                 following.push(next.job.clone());
                 open.push(next.job);

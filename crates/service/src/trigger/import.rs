@@ -2,8 +2,9 @@
 
 use super::check::{check_agent, redact};
 use super::memory::{embedding, memory_settings};
-use super::{PreparedJob, Request, TriggerError, bad, enqueue, resume};
+use super::{PreparedJob, Request, enqueue, resume};
 use crate::app::App;
+use crate::error::ServiceError;
 use papertape_agents::config::{AgentConfig, MemoryMode};
 use papertape_agents::day::StartState;
 use papertape_agents::recorded::RecordedDay;
@@ -81,11 +82,11 @@ impl PlannedImport {
     ///
     /// # Errors
     /// A database error.
-    pub async fn existing(&self, app: &App) -> Result<Option<JobRow>, TriggerError> {
+    pub async fn existing(&self, app: &App) -> Result<Option<JobRow>, ServiceError> {
         let mut found = None;
         let mut next = Some(self.key.clone());
         while let Some(job) = next.take() {
-            let row = app.store.get_job(&job).await.map_err(anyhow::Error::from)?;
+            let row = app.store.get_job(&job).await?;
             next = row.as_ref().and_then(|row| row.superseded_by.clone());
             found = row.or(found);
         }
@@ -102,7 +103,7 @@ pub fn plan_import(
     dataset: &Dataset,
     agents: &[RecordedAgent],
     request: &ImportRequest,
-) -> Result<Vec<PlannedImport>, TriggerError> {
+) -> Result<Vec<PlannedImport>, ServiceError> {
     by_cash(agents)
         .into_iter()
         .map(|(cash, agents)| one_job(app, dataset, (cash, &agents), request))
@@ -142,11 +143,11 @@ fn one_job(
     dataset: &Dataset,
     (cash, recorded): (Money, &[&RecordedAgent]),
     request: &ImportRequest,
-) -> Result<PlannedImport, TriggerError> {
+) -> Result<PlannedImport, ServiceError> {
     let defaults = &app.config.simulation;
     let days = days_of(dataset, recorded);
     let (Some(first), Some(last)) = (days.first(), days.last()) else {
-        return Err(bad("dataset", "none of its trading days is in the logs"));
+        return Err(ServiceError::invalid("dataset", "none of its trading days is in the logs"));
     };
     let memory = Request { memory: request.memory, ..Request::default() };
     let memory = memory_settings(&memory, defaults.memory)?;
@@ -270,7 +271,7 @@ pub async fn import(
     app: &App,
     mut import: PlannedImport,
     replace: bool,
-) -> Result<(JobId, Option<JobStatus>), TriggerError> {
+) -> Result<(JobId, Option<JobStatus>), ServiceError> {
     let existing = import.existing(app).await?;
     let job = match existing {
         None => import.key.clone(),

@@ -1,8 +1,8 @@
 //! What a job inherits from another: an account or a memory, each with the mark of sessions that could see more than
 //! the market view.
 
-use super::TriggerError;
 use crate::app::App;
+use crate::error::ServiceError;
 use papertape_agents::day::StartState;
 use papertape_core::id::{AgentName, JobId};
 use papertape_core::json::to_value;
@@ -26,7 +26,7 @@ pub(super) async fn continued(
     app: &App,
     ancestor: Ancestor<'_>,
     state: &mut Value,
-) -> Result<Option<Unverified>, TriggerError> {
+) -> Result<Option<Unverified>, ServiceError> {
     let mut own: StartState = serde_json::from_value(state.take()).map_err(anyhow::Error::from)?;
     let unmarked = unmarked(app, ancestor, &own).await?;
     let mark = own.unverified.or_else(|| unmarked.clone());
@@ -43,7 +43,7 @@ pub(super) async fn unmarked(
     app: &App,
     ancestor: Ancestor<'_>,
     state: &StartState,
-) -> Result<Option<Unverified>, TriggerError> {
+) -> Result<Option<Unverified>, ServiceError> {
     if state.is_marked {
         return Ok(None);
     }
@@ -53,9 +53,9 @@ pub(super) async fn unmarked(
         if !seen.insert(job.clone()) {
             continue;
         }
-        let row = app.store.get_job(&job).await.map_err(anyhow::Error::from)?;
+        let row = app.store.get_job(&job).await?;
         let config = row.and_then(|row| serde_json::from_value::<SimulationConfig>(row.config).ok());
-        let newest = app.store.newest_unverified(&job, agent, until).await.map_err(anyhow::Error::from)?;
+        let newest = app.store.newest_unverified(&job, agent, until).await?;
         if let Some((date, metadata)) = newest {
             return Ok(Some(Unverified::from_session(&metadata, date).of_job(&job)));
         }

@@ -19,6 +19,7 @@ pub use import::{
 pub use to_body::limit_body;
 
 use crate::app::App;
+use crate::error::ServiceError;
 use papertape_agents::config::{AgentConfig, MemoryMode};
 use papertape_core::RULES_VERSION;
 use papertape_core::broker::CostModel;
@@ -26,7 +27,7 @@ use papertape_core::id::JobId;
 use papertape_core::json::to_value;
 use papertape_core::ports::{Queue as _, RecordError};
 use papertape_core::record::{
-    Continuation, JobKind, JobStatus, NewJob, NewModelDay, StoredText, Supersession,
+    Continuation, JobKind, JobRow, JobStatus, NewJob, NewModelDay, StoredText, Supersession,
 };
 use papertape_core::time::Date;
 use papertape_runtime::budget::{Budget, Limit};
@@ -95,43 +96,14 @@ pub struct QueuedJob {
     pub warnings: Vec<String>,
 }
 
-/// Why a request is rejected.
-#[derive(Debug, thiserror::Error)]
-pub enum TriggerError {
-    /// The request is invalid.
-    #[error("{field}: {message}")]
-    Bad {
-        /// The field that is wrong.
-        field: &'static str,
-        /// Why.
-        message: String,
-    },
-    /// There is no such job.
-    #[error("there is no job {0}")]
-    NotFound(String),
-    /// There is no such plan or task.
-    #[error("{0}")]
-    Missing(String),
-    /// The job is not in a state for this.
-    #[error("{0}")]
-    Conflict(String),
-    /// The database failed.
-    #[error(transparent)]
-    Record(#[from] anyhow::Error),
-}
-
 /// The maximum number of times that a trigger is planned again because a job that it would continue was replaced.
 const MAX_REPLANS: u32 = 8;
-
-fn bad(field: &'static str, message: impl Into<String>) -> TriggerError {
-    TriggerError::Bad { field, message: message.into() }
-}
 
 /// Resolves a request and queues its job.
 ///
 /// # Errors
 /// An invalid field, or a database error.
-pub async fn trigger(app: &App, request: Request) -> Result<QueuedJob, TriggerError> {
+pub async fn trigger(app: &App, request: Request) -> Result<QueuedJob, ServiceError> {
     trigger_as(app, request, JobId::new(uuid::Uuid::now_v7().to_string())).await
 }
 
@@ -139,7 +111,7 @@ pub async fn trigger(app: &App, request: Request) -> Result<QueuedJob, TriggerEr
 ///
 /// # Errors
 /// As [`trigger`].
-pub async fn trigger_as(app: &App, request: Request, job: JobId) -> Result<QueuedJob, TriggerError> {
+pub async fn trigger_as(app: &App, request: Request, job: JobId) -> Result<QueuedJob, ServiceError> {
     let mut replans = 0;
     loop {
         let mut prepared = plan(app, &request).await?;
@@ -160,11 +132,11 @@ pub async fn trigger_as(app: &App, request: Request, job: JobId) -> Result<Queue
 }
 
 /// Adds a warning if an account or a memory comes from a job with another rules version. That is allowed.
-async fn warn_about_rules(app: &App, prepared: &mut PreparedJob) -> Result<(), TriggerError> {
+async fn warn_about_rules(app: &App, prepared: &mut PreparedJob) -> Result<(), ServiceError> {
     let continued = prepared.config.continues.values().map(|from| ("the account", &from.job));
     let remembered = prepared.config.memory_from.iter().map(|job| ("the memory", job));
     for (what, job) in continued.chain(remembered) {
-        let row = app.store.get_job(job).await.map_err(anyhow::Error::from)?;
+        let row = app.store.get_job(job).await?;
         if let Some(row) = row.filter(|row| row.rules_version != RULES_VERSION) {
             prepared.warnings.push(format!(
                 "{what} is taken over from job {job}, which was recorded under rules {}; this one runs under rules \
@@ -208,55 +180,55 @@ impl BudgetChange {
 /// # Errors
 /// No such job; a completed job; a running job whose budget is to change; an invalid limit; a limit in USD for a model
 /// without a price.
-pub async fn resume(app: &App, job: &JobId, budget: Option<BudgetChange>) -> Result<JobStatus, TriggerError> {
+pub async fn resume(app: &App, job: &JobId, budget: Option<BudgetChange>) -> Result<JobStatus, ServiceError> {
     if let Some(change) = budget {
         set_budget(app, job, change).await?;
     }
-    let row = app.store.get_job(job).await.map_err(anyhow::Error::from)?;
-    let row = row.ok_or_else(|| TriggerError::NotFound(job.to_string()))?;
+    let row = find_job(app, job).await?;
     if row.config.get("imported_from").is_some() {
-        return Err(TriggerError::Conflict(format!(
+        return Err(ServiceError::Conflict(format!(
             "job {job} was imported with its log only, and cannot be resumed"
         )));
     }
     // The database decides, so that a cancel and a resume never overwrite each other.
-    app.store.requeue(job).await.map_err(|error| match error {
-        RecordError::Busy(_) => TriggerError::Conflict(error.to_string()),
-        other => anyhow::Error::from(other).into(),
-    })?;
+    app.store.requeue(job).await?;
     app.notify_workers();
-    let row = app.store.get_job(job).await.map_err(anyhow::Error::from)?;
-    match row.map(|row| row.status) {
-        None => Err(TriggerError::NotFound(job.to_string())),
-        Some(JobStatus::Completed) => Err(TriggerError::Conflict(format!("job {job} is completed"))),
+    match find_job(app, job).await?.status {
+        JobStatus::Completed => Err(ServiceError::Conflict(format!("job {job} is completed"))),
         // It may have started, or even ended, since.
-        Some(status) => Ok(status),
+        status => Ok(status),
     }
 }
 
 /// Sets the budget of a stopped or queued job. Once resumed, it continues where the old budget ended it.
-async fn set_budget(app: &App, job: &JobId, change: BudgetChange) -> Result<(), TriggerError> {
-    let row = app.store.get_job(job).await.map_err(anyhow::Error::from)?;
-    let row = row.ok_or_else(|| TriggerError::NotFound(job.to_string()))?;
+async fn set_budget(app: &App, job: &JobId, change: BudgetChange) -> Result<(), ServiceError> {
+    let row = find_job(app, job).await?;
     if row.kind != JobKind::Simulate {
-        return Err(TriggerError::Conflict(format!("a `{}` job has no budget", row.kind)));
+        return Err(ServiceError::Conflict(format!("a `{}` job has no budget", row.kind)));
     }
     if matches!(row.status, JobStatus::Completed | JobStatus::Running) {
-        return Err(TriggerError::Conflict(format!("job {job} is {}", row.status)));
+        return Err(ServiceError::Conflict(format!("job {job} is {}", row.status)));
     }
-    let mut config: SimulationConfig = serde_json::from_value(row.config)
-        .map_err(|error| anyhow::anyhow!("cannot read the config of {job}: {error}"))?;
+    let mut config = read_config(job, row.config)?;
     let budget = change.over(config.budget);
     check::check_budget(budget)?;
     for agent in &config.agents {
         check::check_agent(app, agent, budget)?;
     }
     config.budget = budget;
-    let changed = app.store.reconfigure(job, to_value(&config), row.fingerprint).await;
-    if changed.map_err(anyhow::Error::from)? {
+    if app.store.reconfigure(job, to_value(&config), row.fingerprint).await? {
         return Ok(());
     }
-    Err(TriggerError::Conflict(format!("job {job} is running")))
+    Err(ServiceError::Conflict(format!("job {job} is running")))
+}
+
+async fn find_job(app: &App, job: &JobId) -> Result<JobRow, ServiceError> {
+    app.store.get_job(job).await?.ok_or_else(|| ServiceError::UnknownJob(job.to_string()))
+}
+
+fn read_config(job: &JobId, config: serde_json::Value) -> anyhow::Result<SimulationConfig> {
+    serde_json::from_value(config)
+        .map_err(|error| anyhow::anyhow!("cannot read the config of {job}: {error}"))
 }
 
 /// A job, ready to be queued.
@@ -267,15 +239,6 @@ struct PreparedJob {
     warnings: Vec<String>,
     supersedes: Vec<Supersession>,
     kind: JobKind,
-}
-
-impl From<RecordError> for TriggerError {
-    fn from(error: RecordError) -> Self {
-        match error {
-            RecordError::Superseded { .. } => Self::Conflict(error.to_string()),
-            other => Self::Record(other.into()),
-        }
-    }
 }
 
 async fn enqueue(

@@ -4,9 +4,10 @@ use super::check::{agents, benchmark, check_agent, check_budget, tradable, witho
 use super::done::{self, PlannedDays, SkippableDays, import_state};
 use super::inherit::{self, Ancestor};
 use super::memory::{embedding, import_memory, memory_settings};
-use super::{PreparedJob, Request, TriggerError, bad};
+use super::{PreparedJob, Request};
 use crate::app::App;
 use crate::config::{MAX_INITIAL_CASH, is_initial_cash};
+use crate::error::ServiceError;
 use papertape_agents::config::AgentConfig;
 use papertape_agents::day::StartState;
 use papertape_core::broker::MarketProfile;
@@ -22,15 +23,17 @@ use std::collections::BTreeMap;
 /// The maximum number of symbols in a warning.
 const MAX_NAMED: usize = 8;
 
-pub(super) async fn plan(app: &App, request: &Request) -> Result<PreparedJob, TriggerError> {
+pub(super) async fn plan(app: &App, request: &Request) -> Result<PreparedJob, ServiceError> {
     let defaults = &app.config.simulation;
     let name = request.dataset.as_deref().unwrap_or(&defaults.dataset);
-    let dataset = app.catalogue.open(name).map_err(|error| bad("dataset", error.to_string()))?;
-    let end_date = request.end_date.ok_or_else(|| bad("end_date", "it is missing"))?;
+    let dataset =
+        app.catalogue.open(name).map_err(|error| ServiceError::invalid("dataset", error.to_string()))?;
+    let end_date = request.end_date.ok_or_else(|| ServiceError::invalid("end_date", "it is missing"))?;
     let market = request.costs.unwrap_or(defaults.costs).of(market(app, request, &dataset)?);
     let cash = request.initial_cash.unwrap_or(defaults.initial_cash);
     if !is_initial_cash(cash) {
-        return Err(bad("initial_cash", format!("must be above 0 and at most {MAX_INITIAL_CASH}")));
+        let message = format!("must be above 0 and at most {MAX_INITIAL_CASH}");
+        return Err(ServiceError::invalid("initial_cash", message));
     }
     let budget = request.budget.unwrap_or(defaults.budget);
     check_budget(budget)?;
@@ -40,7 +43,7 @@ pub(super) async fn plan(app: &App, request: &Request) -> Result<PreparedJob, Tr
     }
     let (symbols, universe) = tradable(&dataset, request, defaults)?;
     if request.rerun_degraded && request.replace_existing {
-        return Err(bad(
+        return Err(ServiceError::invalid(
             "rerun_degraded",
             "not allowed together with `replace_existing`, which runs every day again",
         ));
@@ -77,7 +80,7 @@ pub(super) async fn plan(app: &App, request: &Request) -> Result<PreparedJob, Tr
     let Plan { texts, mut warnings, .. } = plan;
     if days.is_empty() {
         let range = format!("from {} to {}", config.start_date, config.end_date);
-        return Err(bad("end_date", format!("the dataset has no trading day {range}")));
+        return Err(ServiceError::invalid("end_date", format!("the dataset has no trading day {range}")));
     }
     warnings.extend(benchmark(&dataset, &mut config, &days, request.benchmark.is_some())?);
     warnings.extend(out_of_range_warning(&dataset, config.start_date, config.end_date));
@@ -86,7 +89,7 @@ pub(super) async fn plan(app: &App, request: &Request) -> Result<PreparedJob, Tr
     let named = is_named && config.universe.is_none();
     let late = not_listed(&dataset, &config, &days).filter(|_| named);
     if let Some(late) = late.as_ref().filter(|_| request.profile) {
-        return Err(bad("symbols", late.clone()));
+        return Err(ServiceError::invalid("symbols", late.clone()));
     }
     warnings.extend(late);
     for agent in config.agents.iter().filter(|agent| !agent.tools.is_empty()) {
@@ -136,15 +139,21 @@ fn not_listed(dataset: &Dataset, config: &SimulationConfig, days: &[NewModelDay]
 }
 
 /// The market profile: the request's, else the dataset's own, else the config's.
-fn market(app: &App, request: &Request, dataset: &Dataset) -> Result<MarketProfile, TriggerError> {
+fn market(app: &App, request: &Request, dataset: &Dataset) -> Result<MarketProfile, ServiceError> {
     if let Some(name) = &request.market {
-        return app.config.market(name).map_err(|message| bad("market", message));
+        return app.config.market(name).map_err(|message| ServiceError::invalid("market", message));
     }
     match app.catalogue.default_market(dataset) {
         Some(own) => app.config.market(&own).map_err(|message| {
-            bad("market", format!("{} uses the market `{own}`, but: {message}", dataset.name()))
+            ServiceError::invalid(
+                "market",
+                format!("{} uses the market `{own}`, but: {message}", dataset.name()),
+            )
         }),
-        None => app.config.market(&app.config.simulation.market).map_err(|message| bad("market", message)),
+        None => app
+            .config
+            .market(&app.config.simulation.market)
+            .map_err(|message| ServiceError::invalid("market", message)),
     }
 }
 
@@ -162,19 +171,22 @@ impl Plan<'_> {
     async fn resolve(
         &mut self,
         config: &mut SimulationConfig,
-    ) -> Result<(Vec<NewModelDay>, Vec<Supersession>), TriggerError> {
+    ) -> Result<(Vec<NewModelDay>, Vec<Supersession>), ServiceError> {
         if let Some(start) = self.request.start_date {
             if config.end_date < start {
-                return Err(bad("end_date", format!("{} is before start_date {start}", config.end_date)));
+                return Err(ServiceError::invalid(
+                    "end_date",
+                    format!("{} is before start_date {start}", config.end_date),
+                ));
             }
         } else {
             if self.request.rerun_degraded {
                 let message = "requires a start_date, because it runs days of a range again";
-                return Err(bad("rerun_degraded", message));
+                return Err(ServiceError::invalid("rerun_degraded", message));
             }
             if self.request.memory_from.is_some() {
                 let message = "requires a start_date, because an agent that continues keeps its own memory";
-                return Err(bad("memory_from", message));
+                return Err(ServiceError::invalid("memory_from", message));
             }
             self.continue_from_previous(config).await?;
         }
@@ -220,7 +232,7 @@ impl Plan<'_> {
     }
 
     /// The agent's skipped days. Adds warnings about them.
-    async fn skippable_days(&mut self, planned: &PlannedDays<'_>) -> Result<Vec<SkippedDay>, TriggerError> {
+    async fn skippable_days(&mut self, planned: &PlannedDays<'_>) -> Result<Vec<SkippedDay>, ServiceError> {
         let SkippableDays { days, degraded } = done::skippable_days(self.app, planned).await?;
         let (agent, dates) = (&planned.agent.name, planned.dates);
         if let Some(last) = days.len().checked_sub(1) {
@@ -243,8 +255,8 @@ impl Plan<'_> {
         }
         let is_rerun = planned.rerun_degraded && !degraded.is_empty();
         if let (Some(next), Some(last), false) = (dates.get(days.len()), dates.last(), is_rerun) {
-            let spans = self.app.store.completed_spans(agent, planned.hash, (*next, *last)).await;
-            for (job, from, to) in spans.map_err(anyhow::Error::from)? {
+            let spans = self.app.store.completed_spans(agent, planned.hash, (*next, *last)).await?;
+            for (job, from, to) in spans {
                 self.warnings.push(format!(
                     "{agent}: job {job} completed days from {from} to {to}, but no account without a gap leads to \
                      them from {}; they run again",
@@ -256,7 +268,7 @@ impl Plan<'_> {
     }
 
     /// The jobs in which the agent's days are replaced.
-    async fn replace(&mut self, planned: &PlannedDays<'_>) -> Result<Vec<Supersession>, TriggerError> {
+    async fn replace(&mut self, planned: &PlannedDays<'_>) -> Result<Vec<Supersession>, ServiceError> {
         let agent = &planned.agent.name;
         let (jobs, following) = done::replaced(self.app, planned).await?;
         for job in &following {
@@ -268,21 +280,23 @@ impl Plan<'_> {
     }
 
     /// Makes every agent continue after the end of its newest completed job.
-    async fn continue_from_previous(&mut self, config: &mut SimulationConfig) -> Result<(), TriggerError> {
+    async fn continue_from_previous(&mut self, config: &mut SimulationConfig) -> Result<(), ServiceError> {
         let mut first = None;
         for agent in &config.agents {
-            let newest =
-                self.app.store.newest_completed_job(&agent.name).await.map_err(anyhow::Error::from)?;
+            let newest = self.app.store.newest_completed_job(&agent.name).await?;
             let Some(newest) = newest else {
                 let message = format!("{} has no completed job to continue; give a start_date", agent.name);
-                return Err(bad("start_date", message));
+                return Err(ServiceError::invalid("start_date", message));
             };
             self.ensure_compatible(config, agent, &newest.job).await?;
             let end = config.end_date;
-            let next = newest.date.tomorrow().map_err(|error| bad("end_date", error.to_string()))?;
+            let next = newest
+                .date
+                .tomorrow()
+                .map_err(|error| ServiceError::invalid("end_date", error.to_string()))?;
             if next > end {
                 let message = format!("{} is already completed up to {}", agent.name, newest.date);
-                return Err(bad("end_date", message));
+                return Err(ServiceError::invalid("end_date", message));
             }
             first = Some(first.map_or(next, |first: Date| first.min(next)));
             let ancestor = Ancestor { job: &newest.job, agent: &agent.name, until: newest.date };
@@ -307,8 +321,8 @@ impl Plan<'_> {
         config: &SimulationConfig,
         agent: &AgentConfig,
         job: &JobId,
-    ) -> Result<(), TriggerError> {
-        let row = self.app.services.queue.get_job(job).await.map_err(anyhow::Error::from)?;
+    ) -> Result<(), ServiceError> {
+        let row = self.app.services.queue.get_job(job).await?;
         let before = row.and_then(|row| serde_json::from_value::<SimulationConfig>(row.config).ok());
         let Some(before) = before else {
             return Err(anyhow::anyhow!("job {job} has no simulation config").into());
@@ -319,7 +333,7 @@ impl Plan<'_> {
                  or branch from it",
                 agent.name
             );
-            return Err(bad("start_date", message));
+            return Err(ServiceError::invalid("start_date", message));
         }
         let differs = |what: &str, before: &str, now: &str| {
             let name = &agent.name;
@@ -327,7 +341,7 @@ impl Plan<'_> {
                 "the newest job of {name}, {job}, uses the {what} {before}, not {now}: its account cannot be continued; give a \
                  start_date"
             );
-            Err(bad("start_date", message))
+            Err(ServiceError::invalid("start_date", message))
         };
         if before.dataset.name != config.dataset.name {
             return differs("dataset", &before.dataset.name, &config.dataset.name);
@@ -346,9 +360,8 @@ impl Plan<'_> {
         config: &mut SimulationConfig,
         agent: &AgentName,
         until: &Continuation,
-    ) -> Result<(), TriggerError> {
-        let state = self.app.store.agent_state(&until.job, agent, Some(until.date)).await;
-        let state = state.map_err(anyhow::Error::from)?;
+    ) -> Result<(), ServiceError> {
+        let state = self.app.store.agent_state(&until.job, agent, Some(until.date)).await?;
         let Some(state) = state.filter(|state| state.after == Some(until.date)) else {
             return Err(
                 anyhow::anyhow!("job {} has no state of {agent} after {}", until.job, until.date).into()
@@ -366,7 +379,7 @@ impl Plan<'_> {
         &mut self,
         ancestor: Ancestor<'_>,
         stored: &serde_json::Value,
-    ) -> Result<ContentHash, TriggerError> {
+    ) -> Result<ContentHash, ServiceError> {
         let (doc, mark) = import_state(self.app, ancestor, stored).await?;
         self.warnings.extend(mark.map(|mark| inherit::warning(ancestor, &mark)));
         self.texts.extend(doc.texts.into_iter().map(|text| (text.hash, text)));
@@ -378,7 +391,7 @@ impl Plan<'_> {
         &mut self,
         agent: &AgentConfig,
         config: &SimulationConfig,
-    ) -> Result<ContentHash, TriggerError> {
+    ) -> Result<ContentHash, ServiceError> {
         let mut state = StartState::new(agent, config.market.clone(), config.initial_cash, config.seed);
         if let Some(job) = &self.request.memory_from {
             let first = self.dataset.trading_days(config.start_date, config.end_date).first();

@@ -4,9 +4,8 @@ use super::Request;
 use papertape_agents::config::{
     AgentConfig, AgentKind, Analyst, DeskConfig, MemoryMode, PromptStyle, SizingConfig,
 };
-use papertape_core::language::Language;
 use papertape_core::time::Date;
-use papertape_protocol::agent::{AgentBody, KindBody, LanguageBody, LimitsBody};
+use papertape_protocol::agent::{AgentBody, KindBody, LimitsBody};
 use papertape_protocol::desk::{AnalystBody, DeskBody, SizingBody, StyleBody, WeightsBody};
 use papertape_protocol::fields::JsonObject;
 use papertape_protocol::simulate::{BudgetBody, CostsBody, LimitBody, MemoryBody, TriggerBody};
@@ -75,10 +74,7 @@ fn agent(config: &AgentConfig) -> AgentBody {
         },
         model: config.model.to_string(),
         sampling: Some(JsonObject(config.sampling.clone().into())),
-        language: match config.language {
-            Language::En => LanguageBody::En,
-            Language::Zh => LanguageBody::Zh,
-        },
+        language: config.language,
         instructions: config.instructions.clone(),
         tools: Some(config.tools.clone()),
         limits: Some(JsonObject(LimitsBody {

@@ -1,43 +1,21 @@
 //! The action log of a job, by job and by plan.
 
-use super::{ViewError, job_id, page, plain};
+use super::{job_id, page, plain, rows};
 use crate::app::App;
+use crate::error::ServiceError;
 use crate::view::deployment;
-use papertape_core::action::{LogPosition, MAX_ROWS, PlanJob, summarize};
+use papertape_core::action::{LogPage, LogPosition, MAX_ROWS, PlanJob, summarize};
 use papertape_core::id::JobId;
 use papertape_core::language::Language;
 use papertape_core::plan::PlanId;
 use papertape_core::ports::{ActionLog as _, Plans as _};
 use papertape_protocol::actions::{
-    ActionsResponse, LogEntry, PlanJobResponse, PlanJobsResponse, SummaryItem,
+    ActionsQuery, ActionsResponse, LogEntry, LogQuery, PlanJobResponse, PlanJobsResponse, SummaryItem,
 };
+use papertape_protocol::query::PageQuery;
 
 /// The default number of rows that come with a job.
 const WITH_A_JOB: u32 = 50;
-
-/// Which part of the log that comes with a job.
-#[derive(Clone, Debug)]
-pub struct LogQuery {
-    /// `next_cursor` of an earlier response; absent, and without `before`: the newest rows.
-    pub cursor: Option<String>,
-    /// `before` of an earlier response: older rows.
-    pub before: Option<String>,
-    /// The maximum number of rows, 1 to 500.
-    pub limit: Option<u32>,
-    /// The reader's language.
-    pub language: Language,
-}
-
-/// Which part of a log.
-#[derive(Clone, Debug, Default)]
-pub struct ActionsQuery {
-    /// `next_cursor` of an earlier response.
-    pub cursor: Option<String>,
-    /// `before` of an earlier response.
-    pub before: Option<String>,
-    /// The maximum number of rows, 1 to 500.
-    pub limit: Option<u32>,
-}
 
 /// The part of a job's log that comes with the job.
 pub(super) struct Log {
@@ -48,12 +26,17 @@ pub(super) struct Log {
 }
 
 impl Log {
-    pub(super) async fn of(app: &App, job: &JobId, query: LogQuery) -> Result<Self, ViewError> {
+    pub(super) async fn of(
+        app: &App,
+        job: &JobId,
+        query: LogQuery,
+        language: Language,
+    ) -> Result<Self, ServiceError> {
         let limit = Some(query.limit.unwrap_or(WITH_A_JOB));
-        let asked = ActionsQuery { cursor: query.cursor, before: query.before, limit };
-        let page = app.store.list_action_logs(job, asked.place()?, asked.rows()?).await?;
+        let query = ActionsQuery { cursor: query.cursor, before: query.before, limit };
+        let page = log_page(app, job, query).await?;
         let all = app.store.action_log(job).await?;
-        let summary = summarize(all.iter().map(|row| &row.row), query.language);
+        let summary = summarize(all.iter().map(|row| &row.row), language);
         Ok(Self {
             logs: page.rows.into_iter().map(LogEntry::from).collect(),
             next_cursor: page.cursor,
@@ -63,26 +46,17 @@ impl Log {
     }
 }
 
-impl ActionsQuery {
-    fn place(&self) -> Result<LogPosition, ViewError> {
-        plain("cursor", self.cursor.as_ref())?;
-        plain("before", self.before.as_ref())?;
-        match (&self.cursor, &self.before) {
-            (Some(_), Some(_)) => Err(ViewError::bad("before", "give either it or `cursor`")),
-            (Some(cursor), None) => Ok(LogPosition::After(cursor.clone())),
-            (None, Some(before)) => Ok(LogPosition::Before(before.clone())),
-            (None, None) => Ok(LogPosition::Newest),
-        }
-    }
-
-    fn rows(&self) -> Result<u32, ViewError> {
-        match self.limit {
-            Some(limit) if limit == 0 || limit > MAX_ROWS => {
-                Err(ViewError::bad("limit", format!("{limit} is out of range; expected 1 to {MAX_ROWS}")))
-            }
-            limit => Ok(limit.unwrap_or_default()),
-        }
-    }
+/// A page of a log; without a limit, of the store's default length.
+async fn log_page(app: &App, job: &JobId, query: ActionsQuery) -> Result<LogPage, ServiceError> {
+    plain("cursor", query.cursor.as_ref())?;
+    plain("before", query.before.as_ref())?;
+    let position = match (query.cursor, query.before) {
+        (Some(_), Some(_)) => return Err(ServiceError::invalid("before", "give either it or `cursor`")),
+        (Some(cursor), None) => LogPosition::After(cursor),
+        (None, Some(before)) => LogPosition::Before(before),
+        (None, None) => LogPosition::Newest,
+    };
+    Ok(app.store.list_action_logs(job, position, rows(query.limit, 0, MAX_ROWS)?).await?)
 }
 
 /// A part of a job's log. `plan`: the job must belong to this plan.
@@ -94,9 +68,9 @@ pub async fn actions(
     plan: Option<i64>,
     job: &str,
     query: ActionsQuery,
-) -> Result<ActionsResponse, ViewError> {
+) -> Result<ActionsResponse, ServiceError> {
     let index = indexed(app, plan, job).await?;
-    let page = app.store.list_action_logs(&index.job, query.place()?, query.rows()?).await?;
+    let page = log_page(app, &index.job, query).await?;
     let logs: Vec<LogEntry> = page.rows.into_iter().map(LogEntry::from).collect();
     Ok(ActionsResponse {
         plan_id: index.plan.map(|plan| plan.0),
@@ -113,17 +87,12 @@ pub async fn actions(
 ///
 /// # Errors
 /// A bad limit or cursor; a database error.
-pub async fn plan_jobs(
-    app: &App,
-    plan: i64,
-    limit: Option<u32>,
-    cursor: Option<String>,
-) -> Result<PlanJobsResponse, ViewError> {
-    let is_first = cursor.is_none();
-    let found = app.store.plan_jobs(PlanId(plan), &page(limit, cursor)?).await?;
+pub async fn plan_jobs(app: &App, plan: i64, query: PageQuery) -> Result<PlanJobsResponse, ServiceError> {
+    let is_first = query.cursor.is_none();
+    let found = app.store.plan_jobs(PlanId(plan), &page(query.limit, query.cursor)?).await?;
     // A deleted plan, or one from a file, may still have jobs.
     if is_first && found.items.is_empty() && app.store.plan(PlanId(plan)).await?.is_none() {
-        return Err(ViewError::NotFound(format!("there is no plan {plan}")));
+        return Err(ServiceError::no_plan(PlanId(plan)));
     }
     let jobs: Vec<PlanJobResponse> = found
         .items
@@ -140,11 +109,11 @@ pub async fn plan_jobs(
     Ok(PlanJobsResponse { plan_id: plan, jobs, count, next_cursor: found.next, deployment: deployment(app) })
 }
 
-pub(super) async fn indexed(app: &App, plan: Option<i64>, job: &str) -> Result<PlanJob, ViewError> {
+pub(super) async fn indexed(app: &App, plan: Option<i64>, job: &str) -> Result<PlanJob, ServiceError> {
     let index = app.store.plan_job(&job_id(job)?).await?.ok_or_else(|| super::no_job(job))?;
     match plan {
         Some(plan) if index.plan != Some(PlanId(plan)) => {
-            Err(ViewError::NotFound(format!("plan {plan} has no job {}", job.escape_default())))
+            Err(ServiceError::NotFound(format!("plan {plan} has no job {}", job.escape_default())))
         }
         _ => Ok(index),
     }

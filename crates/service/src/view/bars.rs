@@ -1,47 +1,25 @@
 //! Bars of a dataset, for charts.
 
-use super::ViewError;
+use super::rows;
 use crate::app::App;
+use crate::error::ServiceError;
 use papertape_core::id::Symbol;
 use papertape_core::market::{BarInput, Dataset, Interval, IntradayBar};
 use papertape_core::time::{Date, Timestamp, parse_date};
-use papertape_market::MarketError;
-use papertape_protocol::bars::{BarResponse, BarsResponse, ShareEvent};
+use papertape_protocol::bars::{BarResponse, BarsQuery, BarsResponse, ShareEvent};
 use std::sync::Arc;
 
 /// The maximum number of bars of one page: twenty years of days.
 const MAX_BARS: u32 = 5000;
-
-/// Which bars.
-#[derive(Clone, Debug, Default)]
-pub struct BarsQuery {
-    /// The dataset's name, or the first digits of its hash.
-    pub dataset: String,
-    /// The instrument.
-    pub symbol: String,
-    /// Of this intraday interval; absent: daily bars.
-    pub interval: Option<String>,
-    /// The first day.
-    pub start_date: Option<Date>,
-    /// The last day, included.
-    pub end_date: Option<Date>,
-    /// The maximum number of rows.
-    pub limit: Option<u32>,
-    /// `next_cursor` of the previous page.
-    pub cursor: Option<String>,
-}
 
 /// An instrument's bars: daily bars, also those built from intraday bars, or bars of an intraday
 /// interval.
 ///
 /// # Errors
 /// No such dataset, instrument or interval; a bad limit or cursor; a dataset that cannot be read.
-pub fn bars(app: &App, query: &BarsQuery) -> Result<BarsResponse, ViewError> {
-    let limit = query.limit.unwrap_or(MAX_BARS);
-    if limit == 0 || limit > MAX_BARS {
-        return Err(ViewError::bad("limit", format!("{limit} is out of range; expected 1 to {MAX_BARS}")));
-    }
-    let dataset = open_dataset(app, "name", &query.dataset)?;
+pub fn bars(app: &App, name: &str, query: &BarsQuery) -> Result<BarsResponse, ServiceError> {
+    let limit = rows(query.limit, MAX_BARS, MAX_BARS)?;
+    let dataset = open_dataset(app, "name", name)?;
     let symbol = symbol_of(&dataset, &query.symbol)?;
     let interval = query.interval.as_deref().map(|text| interval_of(&dataset, &symbol, text)).transpose()?;
     let answer = |bars: Vec<BarResponse>, next_cursor: Option<String>| BarsResponse {
@@ -92,8 +70,8 @@ fn actions_beside(dataset: &Dataset, symbol: &Symbol, bars: &[BarResponse]) -> V
     found
 }
 
-fn wrong_cursor() -> ViewError {
-    ViewError::bad("cursor", "invalid cursor")
+fn wrong_cursor() -> ServiceError {
+    ServiceError::invalid("cursor", "invalid cursor")
 }
 
 fn within((date, bar): (Date, IntradayBar)) -> BarResponse {
@@ -105,34 +83,30 @@ fn within((date, bar): (Date, IntradayBar)) -> BarResponse {
 ///
 /// # Errors
 /// No or several datasets of that name; one that cannot be read.
-pub(super) fn open_dataset(app: &App, field: &'static str, name: &str) -> Result<Arc<Dataset>, ViewError> {
-    app.catalogue.open(name).map_err(|error| match error {
-        MarketError::NotFound { .. } => ViewError::NotFound(error.to_string()),
-        MarketError::Ambiguous { .. } => ViewError::bad(field, error.to_string()),
-        other => ViewError::Record(other.into()),
-    })
+pub(super) fn open_dataset(app: &App, field: &'static str, name: &str) -> Result<Arc<Dataset>, ServiceError> {
+    app.catalogue.open(name).map_err(|error| ServiceError::of_dataset(field, error))
 }
 
 /// An instrument of a dataset.
 ///
 /// # Errors
 /// An instrument that it does not have.
-pub(super) fn symbol_of(dataset: &Dataset, symbol: &str) -> Result<Symbol, ViewError> {
+pub(super) fn symbol_of(dataset: &Dataset, symbol: &str) -> Result<Symbol, ServiceError> {
     let found = dataset.all_symbols().find(|known| known.as_str() == symbol).cloned();
     found.ok_or_else(|| {
         let (name, symbol) = (dataset.name(), symbol.escape_default());
-        ViewError::NotFound(format!("the dataset {name} has no instrument {symbol}"))
+        ServiceError::NotFound(format!("the dataset {name} has no instrument {symbol}"))
     })
 }
 
 /// An interval of intraday bars that a symbol has.
-fn interval_of(dataset: &Dataset, symbol: &Symbol, text: &str) -> Result<Interval, ViewError> {
+fn interval_of(dataset: &Dataset, symbol: &Symbol, text: &str) -> Result<Interval, ServiceError> {
     let known: Vec<Interval> =
         dataset.contents().intraday_bars(symbol).map(|(interval, _)| interval).collect();
     known.iter().find(|interval| interval.to_string() == text).copied().ok_or_else(|| {
         let known: Vec<String> = known.iter().map(ToString::to_string).collect();
         let known = if known.is_empty() { "none".to_owned() } else { known.join(", ") };
-        ViewError::bad(
+        ServiceError::invalid(
             "interval",
             format!("{symbol} has no bars of `{}`; available: {known}", text.escape_default()),
         )

@@ -1,28 +1,21 @@
 //! Conversations with the assistant.
 
-use super::{ViewError, page};
+use super::page;
 use crate::app::App;
+use crate::error::ServiceError;
 use crate::view::deployment;
 use papertape_core::chat::ChatId;
 use papertape_core::ports::Chats as _;
 use papertape_protocol::chat::{
     ChatMessageResponse, ChatSessionResponse, ChatSessionSummary, ChatSessionsResponse,
 };
-
-/// Which part of a list.
-#[derive(Clone, Debug, Default)]
-pub struct ChatQuery {
-    /// The maximum number of rows, 1 to 200.
-    pub limit: Option<u32>,
-    /// The cursor.
-    pub cursor: Option<String>,
-}
+use papertape_protocol::query::PageQuery;
 
 /// All conversations.
 ///
 /// # Errors
 /// A bad limit or cursor; a database error.
-pub async fn chat_sessions(app: &App, query: ChatQuery) -> Result<ChatSessionsResponse, ViewError> {
+pub async fn chat_sessions(app: &App, query: PageQuery) -> Result<ChatSessionsResponse, ServiceError> {
     let request = page(query.limit, query.cursor)?;
     let found = papertape_core::ports::Chats::sessions(&app.store, &request).await?;
     let sessions: Vec<ChatSessionSummary> = found.items.into_iter().map(ChatSessionSummary::from).collect();
@@ -38,8 +31,12 @@ pub async fn chat_sessions(app: &App, query: ChatQuery) -> Result<ChatSessionsRe
 ///
 /// # Errors
 /// No such conversation; a bad limit or cursor; a database error.
-pub async fn chat_session(app: &App, id: &str, query: ChatQuery) -> Result<ChatSessionResponse, ViewError> {
-    let missing = || ViewError::NotFound(format!("there is no conversation {}", id.escape_default()));
+pub async fn chat_session(
+    app: &App,
+    id: &str,
+    query: PageQuery,
+) -> Result<ChatSessionResponse, ServiceError> {
+    let missing = || ServiceError::no_conversation(id);
     if id.contains('\0') {
         return Err(missing());
     }

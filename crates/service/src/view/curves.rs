@@ -2,8 +2,9 @@
 //! ten agents load at once; the numbers are those of [`super::results`].
 
 use super::results::Researched;
-use super::{ViewError, is_llm, job_id, no_job};
+use super::{is_llm, job_id, no_job};
 use crate::app::App;
+use crate::error::ServiceError;
 use papertape_core::id::{AgentName, JobId};
 use papertape_core::money::Money;
 use papertape_core::time::Date;
@@ -19,7 +20,7 @@ use std::collections::BTreeMap;
 ///
 /// # Errors
 /// There is no such job; a database error.
-pub async fn curves(app: &App, job: &str) -> Result<CurvesResponse, ViewError> {
+pub async fn curves(app: &App, job: &str) -> Result<CurvesResponse, ServiceError> {
     let id = job_id(job)?;
     let found = app.store.job_curves(&id).await?.ok_or_else(|| no_job(job))?;
     let deployment = super::deployment(app);

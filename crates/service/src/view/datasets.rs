@@ -1,22 +1,15 @@
 //! Available datasets.
 
-use super::{MAX_ROWS, ViewError};
+use super::rows;
 use crate::app::App;
+use crate::error::ServiceError;
 use papertape_core::id::ContentHash;
-use papertape_market::{Entry, MarketError, UniverseEntry};
-use papertape_protocol::datasets::{DatasetResponse, DatasetsResponse, UniverseResponse};
+use papertape_market::{Entry, UniverseEntry};
+use papertape_protocol::datasets::{DatasetResponse, DatasetsQuery, DatasetsResponse, UniverseResponse};
+use papertape_protocol::query::MAX_ROWS;
 
 /// The default number of datasets of a page.
 const USUAL_ROWS: u32 = 50;
-
-/// Which datasets.
-#[derive(Clone, Debug, Default)]
-pub struct DatasetsQuery {
-    /// The maximum number of rows.
-    pub limit: Option<u32>,
-    /// `next_cursor` of the previous page.
-    pub cursor: Option<String>,
-}
 
 fn universe(entry: UniverseEntry) -> UniverseResponse {
     let UniverseEntry { name, symbols, memberships } = entry;
@@ -27,11 +20,8 @@ fn universe(entry: UniverseEntry) -> UniverseResponse {
 ///
 /// # Errors
 /// A bad limit or cursor; a catalogue that cannot be read.
-pub fn datasets(app: &App, query: &DatasetsQuery) -> Result<DatasetsResponse, ViewError> {
-    let limit = query.limit.unwrap_or(USUAL_ROWS);
-    if limit == 0 || limit > MAX_ROWS {
-        return Err(ViewError::bad("limit", format!("{limit} is out of range; expected 1 to {MAX_ROWS}")));
-    }
+pub fn datasets(app: &App, query: &DatasetsQuery) -> Result<DatasetsResponse, ServiceError> {
+    let limit = rows(query.limit, USUAL_ROWS, MAX_ROWS)?;
     let after = query.cursor.as_deref().map(read_cursor).transpose()?;
     let all = app.catalogue.list().map_err(anyhow::Error::from)?;
     let mut rest = all.into_iter().filter(|entry| after.as_ref().is_none_or(|after| key(entry) > *after));
@@ -45,13 +35,8 @@ pub fn datasets(app: &App, query: &DatasetsQuery) -> Result<DatasetsResponse, Vi
 ///
 /// # Errors
 /// No or several datasets of that name; a catalogue that cannot be read.
-pub fn dataset(app: &App, name: &str) -> Result<DatasetResponse, ViewError> {
-    match app.catalogue.find(name) {
-        Ok(entry) => Ok(dataset_response(entry)),
-        Err(error @ MarketError::NotFound { .. }) => Err(ViewError::NotFound(error.to_string())),
-        Err(error @ MarketError::Ambiguous { .. }) => Err(ViewError::bad("name", error.to_string())),
-        Err(error) => Err(ViewError::Record(error.into())),
-    }
+pub fn dataset(app: &App, name: &str) -> Result<DatasetResponse, ServiceError> {
+    app.catalogue.find(name).map(dataset_response).map_err(|error| ServiceError::of_dataset("name", error))
 }
 
 /// The sort key of datasets.
@@ -65,13 +50,13 @@ fn cursor(entry: &Entry) -> String {
     format!("{}:{}:{}", entry.hash, u8::from(entry.replaced), entry.name)
 }
 
-fn read_cursor(cursor: &str) -> Result<Key, ViewError> {
+fn read_cursor(cursor: &str) -> Result<Key, ServiceError> {
     let parts = || -> Option<Key> {
         let (hash, rest) = cursor.split_once(':')?;
         let (replaced, name) = rest.split_once(':')?;
         Some((name.to_owned(), replaced == "1", ContentHash::from_hex(hash)?))
     };
-    parts().ok_or_else(|| ViewError::bad("cursor", "invalid cursor"))
+    parts().ok_or_else(|| ServiceError::invalid("cursor", "invalid cursor"))
 }
 
 /// A catalogue's entry as a response.

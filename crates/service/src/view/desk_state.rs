@@ -1,8 +1,8 @@
 //! A desk's full state of one instrument, in the format of TradingAgents' log.
 
-use super::ViewError;
-use super::live::{no_session, symbols, ticker_of};
+use super::live::{symbols, ticker_of};
 use crate::app::App;
+use crate::error::ServiceError;
 use papertape_core::id::{ContentHash, Symbol};
 use papertape_core::record::SessionId;
 use papertape_core::time::Date;
@@ -29,9 +29,10 @@ pub async fn desk_state(
     app: &App,
     session: i64,
     ticker: Option<String>,
-) -> Result<DeskStateResponse, ViewError> {
+) -> Result<DeskStateResponse, ServiceError> {
     let symbol = ticker_of(app, session, ticker).await?;
-    let found = app.store.result(SessionId(session)).await?.ok_or_else(|| no_session(session))?;
+    let id = SessionId(session);
+    let found = app.store.result(id).await?.ok_or_else(|| ServiceError::no_session(id))?;
     read(app, &found, &symbol).await
 }
 
@@ -39,7 +40,7 @@ pub async fn desk_state(
 ///
 /// # Errors
 /// A database error.
-pub async fn desk_states(app: &App, session: &SessionResult) -> Result<Vec<DeskStateResponse>, ViewError> {
+pub async fn desk_states(app: &App, session: &SessionResult) -> Result<Vec<DeskStateResponse>, ServiceError> {
     let mut states = Vec::new();
     for symbol in symbols(session.metadata.as_ref()) {
         states.push(read(app, session, &symbol).await?);
@@ -47,10 +48,14 @@ pub async fn desk_states(app: &App, session: &SessionResult) -> Result<Vec<DeskS
     Ok(states)
 }
 
-async fn read(app: &App, session: &SessionResult, symbol: &Symbol) -> Result<DeskStateResponse, ViewError> {
+async fn read(
+    app: &App,
+    session: &SessionResult,
+    symbol: &Symbol,
+) -> Result<DeskStateResponse, ServiceError> {
     let missing = || {
         let (id, symbol) = (session.id, symbol.as_str().escape_default());
-        ViewError::NotFound(format!("session {id} has no state of {symbol}"))
+        ServiceError::NotFound(format!("session {id} has no state of {symbol}"))
     };
     let metadata = session.metadata.as_ref().ok_or_else(missing)?;
     let at = metadata["by_symbol"][symbol.as_str()]["state"].as_str().ok_or_else(missing)?;

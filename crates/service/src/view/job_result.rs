@@ -1,7 +1,7 @@
 //! Results of jobs on plans.
 
-use super::ViewError;
 use crate::app::App;
+use crate::error::ServiceError;
 use papertape_core::id::JobId;
 use papertape_core::record::JobKind;
 use papertape_protocol::job_result::JobResult;
@@ -10,7 +10,7 @@ use papertape_protocol::job_result::JobResult;
 ///
 /// # Errors
 /// A database error.
-pub async fn job_result(app: &App, job: &JobId, kind: &JobKind) -> Result<Option<JobResult>, ViewError> {
+pub async fn job_result(app: &App, job: &JobId, kind: &JobKind) -> Result<Option<JobResult>, ServiceError> {
     if !matches!(kind, JobKind::PlanDecompose | JobKind::PlanExecute) {
         return Ok(None);
     }

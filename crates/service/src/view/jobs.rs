@@ -1,20 +1,23 @@
 //! Jobs: their configuration, progress and usage.
 
-use super::actions::{Log, LogQuery};
+use super::actions::Log;
 use super::job_result::job_result;
 use super::progress::{count, progress};
-use super::{ViewError, is_llm, job_id, no_job, page, quality};
+use super::{is_llm, job_id, no_job, page, quality};
 use crate::app::App;
+use crate::error::ServiceError;
 use crate::view::deployment;
 use crate::view::usage::usage;
 use papertape_agents::config::AgentKind;
 use papertape_core::id::{AgentName, JobId};
-use papertape_core::record::{JobKind, JobStatus};
+use papertape_core::language::Language;
+use papertape_core::record::JobKind;
 use papertape_core::time::{Date, Timestamp};
+use papertape_protocol::actions::LogQuery;
 use papertape_protocol::agent::KindBody;
 use papertape_protocol::jobs::{
     AgentSummary, BranchPoint, ContinuesFrom, DatasetSummary, DayDetail, ImportedFrom, JobResponse,
-    JobSummary, JobsResponse, SimulationSummary, StatusResponse,
+    JobSummary, JobsQuery, JobsResponse, SimulationSummary, StatusQuery, StatusResponse,
 };
 use papertape_protocol::number::number;
 use papertape_protocol::quality::{DayQualityResponse, JobQuality};
@@ -22,37 +25,15 @@ use papertape_runtime::config::SimulationConfig;
 use papertape_store::{DayRow, DegradedDay, JobFilter, JobOverview};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Which jobs.
-#[derive(Clone, Debug, Default)]
-pub struct JobsQuery {
-    /// Of this kind.
-    pub kind: Option<String>,
-    /// In this status.
-    pub status: Option<JobStatus>,
-    /// The maximum number of rows, 1 to 200.
-    pub limit: Option<u32>,
-    /// The cursor.
-    pub cursor: Option<String>,
-}
-
-/// Which model-days of a job are listed.
-#[derive(Clone, Debug, Default)]
-pub struct StatusQuery {
-    /// Of this day; `None`: all.
-    pub date: Option<Date>,
-    /// Of this agent; `None`: all.
-    pub model: Option<String>,
-}
-
 /// Jobs, newest first.
 ///
 /// # Errors
 /// A limit out of range, a bad cursor; a database error.
-pub async fn jobs(app: &App, query: JobsQuery) -> Result<JobsResponse, ViewError> {
+pub async fn jobs(app: &App, query: JobsQuery) -> Result<JobsResponse, ServiceError> {
     let kind = query.kind.map(JobKind::from);
     if let Some(JobKind::Unknown(kind)) = &kind {
         let known = JobKind::ALL.iter().map(JobKind::as_str).collect::<Vec<_>>().join(", ");
-        return Err(ViewError::bad(
+        return Err(ServiceError::invalid(
             "kind",
             format!("unknown kind `{}`; expected one of {known}", kind.escape_default()),
         ));
@@ -78,7 +59,7 @@ pub async fn jobs(app: &App, query: JobsQuery) -> Result<JobsResponse, ViewError
 ///
 /// # Errors
 /// No such job; a database error.
-pub async fn job_summary(app: &App, job: &str) -> Result<JobSummary, ViewError> {
+pub async fn job_summary(app: &App, job: &str) -> Result<JobSummary, ServiceError> {
     let found = app.store.job_overview(&job_id(job)?).await?.ok_or_else(|| no_job(job))?;
     let degraded = app.store.degraded_counts(std::slice::from_ref(&found.job.id)).await?;
     let quality = degraded.get(&found.job.id).map(quality::counted).unwrap_or_default();
@@ -89,9 +70,14 @@ pub async fn job_summary(app: &App, job: &str) -> Result<JobSummary, ViewError> 
 ///
 /// # Errors
 /// No such job; a bad limit or cursor; a database error.
-pub async fn job(app: &App, job: &str, query: LogQuery) -> Result<JobResponse, ViewError> {
+pub async fn job(
+    app: &App,
+    job: &str,
+    query: LogQuery,
+    language: Language,
+) -> Result<JobResponse, ServiceError> {
     let summary = job_summary(app, job).await?;
-    let log = Log::of(app, &job_id(job)?, query).await?;
+    let log = Log::of(app, &job_id(job)?, query, language).await?;
     let result = job_result(app, &job_id(job)?, &summary.kind.as_str().into()).await?;
     Ok(JobResponse {
         result,
@@ -108,7 +94,7 @@ pub async fn job(app: &App, job: &str, query: LogQuery) -> Result<JobResponse, V
 ///
 /// # Errors
 /// No such job; a database error.
-pub async fn status(app: &App, job: &str, query: &StatusQuery) -> Result<StatusResponse, ViewError> {
+pub async fn status(app: &App, job: &str, query: &StatusQuery) -> Result<StatusResponse, ServiceError> {
     let details = app.store.job_details(&job_id(job)?).await?.ok_or_else(|| no_job(job))?;
     let used = details.used.and(details.used_by_summaries);
     let degraded = app.store.degraded_days(&details.job.id).await?;
@@ -117,6 +103,10 @@ pub async fn status(app: &App, job: &str, query: &StatusQuery) -> Result<StatusR
         degraded.iter().map(|day| ((day.date, day.agent.as_str()), day)).collect();
     let dates: BTreeSet<Date> = details.days.iter().map(|day| day.date).collect();
     let models: BTreeSet<&str> = details.days.iter().map(|day| day.agent.as_str()).collect();
+    let is_requested = |day: &&DayRow| {
+        query.date.is_none_or(|date| date == day.date)
+            && query.model.as_ref().is_none_or(|model| *model == day.agent.as_str())
+    };
     let row = details.job;
     Ok(StatusResponse {
         job_id: row.id.to_string(),
@@ -127,7 +117,7 @@ pub async fn status(app: &App, job: &str, query: &StatusQuery) -> Result<StatusR
         details: details
             .days
             .iter()
-            .filter(|day| query.wants(day))
+            .filter(is_requested)
             .map(|day| detail(day, degraded.get(&(day.date, day.agent.as_str())).copied()))
             .collect(),
         quality,
@@ -145,13 +135,6 @@ pub async fn status(app: &App, job: &str, query: &StatusQuery) -> Result<StatusR
         rules_version: row.rules_version,
         deployment: deployment(app),
     })
-}
-
-impl StatusQuery {
-    fn wants(&self, day: &DayRow) -> bool {
-        self.date.is_none_or(|date| date == day.date)
-            && self.model.as_ref().is_none_or(|model| *model == day.agent.as_str())
-    }
 }
 
 fn detail(day: &DayRow, degraded: Option<&DegradedDay>) -> DayDetail {

@@ -1,15 +1,16 @@
 //! A desk's analysis of one instrument, with its provenance: the live contract.
 
 use super::node_times::NodeTimes;
-use super::{ViewError, plain};
+use super::plain;
 use crate::app::App;
+use crate::error::ServiceError;
 use crate::view::deployment;
 use papertape_core::id::{AgentName, JobId, Symbol};
 use papertape_core::ports::Queue as _;
 use papertape_core::provenance::{DataQuality, Degradation, DegradationKind, Provenance, extract};
 use papertape_core::record::{JobRow, SessionId};
-use papertape_core::time::{Date, Timestamp};
-use papertape_protocol::live::{LiveDegradation, LiveError, LiveResponse, LiveResult, LiveStatus};
+use papertape_core::time::Timestamp;
+use papertape_protocol::live::{LiveDegradation, LiveError, LiveQuery, LiveResponse, LiveResult, LiveStatus};
 use papertape_store::{AnalysisFilter, SessionResult};
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
@@ -17,26 +18,13 @@ use std::collections::BTreeMap;
 /// The version of the live contract.
 pub const CONTRACT_VERSION: &str = "papertape.live.v1";
 
-/// Which analysis of an instrument.
-#[derive(Clone, Debug, Default)]
-pub struct LiveQuery {
-    /// The instrument.
-    pub ticker: String,
-    /// The trading day; `None`: the newest analysis.
-    pub date: Option<Date>,
-    /// Of this job.
-    pub job_id: Option<String>,
-    /// Of this agent.
-    pub model: Option<String>,
-}
-
 /// The newest analysis of an instrument that matches.
 ///
 /// # Errors
 /// A bad field; no such analysis; a database error.
-pub async fn live(app: &App, query: LiveQuery) -> Result<LiveResponse, ViewError> {
-    plain("ticker", Some(&query.ticker))?;
-    let symbol = Symbol::new(query.ticker.trim());
+pub async fn live(app: &App, ticker: String, query: LiveQuery) -> Result<LiveResponse, ServiceError> {
+    plain("ticker", Some(&ticker))?;
+    let symbol = Symbol::new(ticker.trim());
     let filter = AnalysisFilter {
         symbol: symbol.clone(),
         date: query.date,
@@ -55,25 +43,30 @@ pub async fn session_live(
     app: &App,
     session: i64,
     ticker: Option<String>,
-) -> Result<LiveResponse, ViewError> {
+) -> Result<LiveResponse, ServiceError> {
     let symbol = ticker_of(app, session, ticker).await?;
     of_session(app, SessionId(session), symbol).await
 }
 
 /// The requested instrument of a session.
-pub(super) async fn ticker_of(app: &App, session: i64, ticker: Option<String>) -> Result<Symbol, ViewError> {
+pub(super) async fn ticker_of(
+    app: &App,
+    session: i64,
+    ticker: Option<String>,
+) -> Result<Symbol, ServiceError> {
     plain("ticker", ticker.as_ref())?;
     if let Some(ticker) = ticker {
         return Ok(Symbol::new(ticker.trim()));
     }
-    let found = app.store.result(SessionId(session)).await?.ok_or_else(|| no_session(session))?;
+    let id = SessionId(session);
+    let found = app.store.result(id).await?.ok_or_else(|| ServiceError::no_session(id))?;
     let by_symbol = symbols(found.metadata.as_ref());
     match &by_symbol[..] {
         [only] => Ok(only.clone()),
-        [] => Err(ViewError::NotFound(format!("session {session} has no desk analysis"))),
+        [] => Err(ServiceError::NotFound(format!("session {session} has no desk analysis"))),
         several => {
             let names: Vec<&str> = several.iter().map(Symbol::as_str).collect();
-            Err(ViewError::bad("ticker", format!("the session has several: {}", names.join(", "))))
+            Err(ServiceError::invalid("ticker", format!("the session has several: {}", names.join(", "))))
         }
     }
 }
@@ -84,22 +77,18 @@ pub(super) fn symbols(metadata: Option<&Value>) -> Vec<Symbol> {
     by_symbol.into_iter().flatten().map(|(symbol, _)| Symbol::new(symbol)).collect()
 }
 
-pub(super) fn no_session(session: i64) -> ViewError {
-    ViewError::NotFound(format!("there is no session {session}"))
+fn none_of(symbol: &Symbol) -> ServiceError {
+    ServiceError::NotFound(format!("no desk analysis of {} matches", symbol.as_str().escape_default()))
 }
 
-fn none_of(symbol: &Symbol) -> ViewError {
-    ViewError::NotFound(format!("no desk analysis of {} matches", symbol.as_str().escape_default()))
-}
-
-async fn of_session(app: &App, id: SessionId, symbol: Symbol) -> Result<LiveResponse, ViewError> {
-    let session = app.store.result(id).await?.ok_or_else(|| no_session(id.0))?;
+async fn of_session(app: &App, id: SessionId, symbol: Symbol) -> Result<LiveResponse, ServiceError> {
+    let session = app.store.result(id).await?.ok_or_else(|| ServiceError::no_session(id))?;
     let job = app.store.get_job(&session.job).await?;
     // A session that stopped on something to be fixed is failed and still open.
     if session.metadata.is_none() {
         return match job {
             Some(job) if job.status.is_stopped() => Ok(broken_off(app, session, symbol, &job)),
-            _ => Err(ViewError::Busy(format!("session {id} is still running"))),
+            _ => Err(ServiceError::Conflict(format!("session {id} is still running"))),
         };
     }
     let metadata = session.metadata.clone().unwrap_or_default();

@@ -1,7 +1,7 @@
 //! The wall time of nodes, computed from their steps on demand: a session reads no clock.
 
-use super::ViewError;
 use crate::app::App;
+use crate::error::ServiceError;
 use papertape_core::provenance::Degradation;
 use papertape_core::record::SessionId;
 use papertape_core::tape::StepClass;
@@ -24,7 +24,7 @@ struct NodeSpan {
 
 impl NodeTimes {
     /// From a session's external and guard steps; local steps are deferred and carry no times.
-    pub(super) async fn of(app: &App, session: SessionId) -> Result<Self, ViewError> {
+    pub(super) async fn of(app: &App, session: SessionId) -> Result<Self, ServiceError> {
         let mut times = Self::default();
         let mut request = PageRequest::first(PAGE);
         loop {

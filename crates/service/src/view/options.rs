@@ -1,8 +1,8 @@
 //! What can be run: agents, models, datasets, markets, and the defaults.
 
-use super::ViewError;
 use crate::app::App;
 use crate::config::Mode;
+use crate::error::ServiceError;
 use crate::view::deployment;
 use papertape_agents::config::{AgentKind, Analyst, DeskConfig};
 use papertape_core::message::ModelName;
@@ -23,7 +23,7 @@ const MAX_DATASETS: usize = 200;
 ///
 /// # Errors
 /// A catalogue that cannot be read.
-pub fn options(app: &App) -> Result<OptionsResponse, ViewError> {
+pub fn options(app: &App) -> Result<OptionsResponse, ServiceError> {
     let (config, defaults) = (&app.config, &app.config.simulation);
     let desk = DeskConfig::default();
     let entries = app.catalogue.list().map_err(anyhow::Error::from)?;

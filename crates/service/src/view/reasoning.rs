@@ -1,51 +1,29 @@
 //! Sessions with their actions and transcripts: `GET /reasoning`.
 
 use super::fills::is_fill;
-use super::{Configs, ViewError, page, plain};
+use super::{Configs, page, plain};
 use crate::app::App;
+use crate::error::ServiceError;
 use crate::view::deployment;
 use crate::view::quality::books;
 use papertape_core::id::{AgentName, JobId, Symbol};
 use papertape_core::message::Role;
 use papertape_core::provenance::DayQuality;
 use papertape_core::record::{PositionRow, SessionId};
-use papertape_core::time::Date;
 use papertape_protocol::number::number;
 use papertape_protocol::quality::DayQualityResponse;
 use papertape_protocol::reasoning::{
-    InstructionsResponse, MessageResponse, PositionResponse, ReasoningResponse, SessionResponse,
+    InstructionsResponse, MessageResponse, PositionResponse, ReasoningQuery, ReasoningResponse,
+    SessionResponse,
 };
 use papertape_store::{Instructions, MessageView, OrderCounts, SessionFilter, SessionView};
-
-/// Which sessions; all conditions hold together.
-#[derive(Clone, Debug, Default)]
-pub struct ReasoningQuery {
-    /// Of this job.
-    pub job_id: Option<String>,
-    /// Of this trading day.
-    pub date: Option<Date>,
-    /// Of this agent.
-    pub model: Option<String>,
-    /// Include the transcript and the system prompts?
-    pub include_full_conversation: bool,
-    /// About this instrument.
-    pub symbol: Option<String>,
-    /// With messages of this node, with its round or of any.
-    pub node: Option<String>,
-    /// With a message that contains all these words.
-    pub q: Option<String>,
-    /// The maximum number of rows, 1 to 200; of whole conversations never more than 50.
-    pub limit: Option<u32>,
-    /// The cursor.
-    pub cursor: Option<String>,
-}
 
 /// Sessions with their actions, summaries and, if requested, transcripts.
 ///
 /// # Errors
 /// An invalid field; no session that matches (later pages may be empty); a database
 /// error.
-pub async fn reasoning(app: &App, query: ReasoningQuery) -> Result<ReasoningResponse, ViewError> {
+pub async fn reasoning(app: &App, query: ReasoningQuery) -> Result<ReasoningResponse, ServiceError> {
     let filter = SessionFilter {
         job: plain("job_id", query.job_id.as_ref())?.map(JobId::from),
         date: query.date,
@@ -57,7 +35,7 @@ pub async fn reasoning(app: &App, query: ReasoningQuery) -> Result<ReasoningResp
     let page = page(query.limit, query.cursor)?;
     let found = app.store.sessions(&filter, query.include_full_conversation, &page).await?;
     if found.items.is_empty() && page.cursor.is_none() {
-        return Err(ViewError::NotFound("no session matches".to_owned()));
+        return Err(ServiceError::NotFound("no session matches".to_owned()));
     }
     let ids: Vec<SessionId> = found.items.iter().map(|view| view.id).collect();
     let orders = app.store.order_counts(&ids).await?;

@@ -1,15 +1,16 @@
 //! Which sessions read a bar, a news item, a value or a memory.
 
 use super::bars::{open_dataset, symbol_of};
-use super::{Configs, ViewError, page, plain};
+use super::{Configs, page, plain};
 use crate::app::App;
+use crate::error::ServiceError;
 use crate::view::deployment;
 use jiff::tz::TimeZone;
 use papertape_core::id::{AgentName, ContentHash, JobId};
 use papertape_core::market::{Dataset, Fundamental, GENERAL_NEWS, MacroPoint, News, Published};
 use papertape_core::record::{ExposureRow, MemoryKind};
 use papertape_core::time::{Date, Timestamp};
-use papertape_protocol::exposures::{SeenByKind, SeenByRead, SeenByResponse, SeenBySession};
+use papertape_protocol::exposures::{SeenByKind, SeenByQuery, SeenByRead, SeenByResponse, SeenBySession};
 use papertape_store::{
     ExposurePredicate, GivenFilter, Page, PageRequest, ShownFilter, ShownRead, ShownSession,
 };
@@ -19,48 +20,13 @@ use std::sync::Arc;
 /// How many stored pages are scanned for one page of a response: news are filtered.
 const MAX_LOOKS: usize = 8;
 
-/// The item, with the fields of its kind.
-#[derive(Clone, Debug)]
-pub struct SeenByQuery {
-    /// The kind of item.
-    pub kind: SeenByKind,
-    /// The dataset's name, or the first digits of its hash.
-    pub dataset: Option<String>,
-    /// The instrument.
-    pub symbol: Option<String>,
-    /// The first day of the bars.
-    pub from: Option<Date>,
-    /// The last day of the bars, included; absent: the first.
-    pub to: Option<Date>,
-    /// The news item's id.
-    pub news_id: Option<String>,
-    /// The metric of a fundamental.
-    pub metric: Option<String>,
-    /// The macroeconomic series.
-    pub series: Option<String>,
-    /// The last day of a fundamental's period; the first of a macroeconomic value's.
-    pub period: Option<Date>,
-    /// As published at this instant; absent: any publication.
-    pub published_at: Option<Timestamp>,
-    /// The memory's id.
-    pub memory_id: Option<String>,
-    /// Market data: sessions of this job. A memory: its job.
-    pub job_id: Option<String>,
-    /// Market data: sessions of this agent. A memory: its agent.
-    pub model: Option<String>,
-    /// The maximum number of sessions, 1 to 200.
-    pub limit: Option<u32>,
-    /// The cursor.
-    pub cursor: Option<String>,
-}
-
 /// The sessions whose agent read the item. Reads by the books (marks, stops) do not
 /// count.
 ///
 /// # Errors
 /// A missing or superfluous field; no such item in the
 /// dataset; a database error.
-pub async fn seen_by(app: &App, query: &SeenByQuery) -> Result<SeenByResponse, ViewError> {
+pub async fn seen_by(app: &App, query: &SeenByQuery) -> Result<SeenByResponse, ServiceError> {
     let asked = ItemQuery::of(query)?;
     let mut request = page(query.limit, query.cursor.clone())?;
     let wanted = if request.limit == 0 { 50 } else { request.limit } as usize;
@@ -95,7 +61,7 @@ enum ItemQuery {
 }
 
 impl ItemQuery {
-    fn of(query: &SeenByQuery) -> Result<Self, ViewError> {
+    fn of(query: &SeenByQuery) -> Result<Self, ServiceError> {
         let fields: [(&'static str, bool, &[SeenByKind]); 9] = {
             use SeenByKind::{Bar, Fundamental, Macro, News, OpenPositionContext, Trade, TraderRound};
             [
@@ -113,15 +79,15 @@ impl ItemQuery {
         for (field, is_given, kinds) in fields {
             let belongs = kinds.contains(&query.kind);
             if is_given && !belongs {
-                return Err(ViewError::bad(field, "not allowed for this kind"));
+                return Err(ServiceError::invalid(field, "not allowed for this kind"));
             }
             if !is_given && belongs && field != "to" {
-                return Err(ViewError::bad(field, "it is missing"));
+                return Err(ServiceError::invalid(field, "it is missing"));
             }
         }
         if query.published_at.is_some() && !matches!(query.kind, SeenByKind::Fundamental | SeenByKind::Macro)
         {
-            return Err(ViewError::bad("published_at", "not allowed for this kind"));
+            return Err(ServiceError::invalid("published_at", "not allowed for this kind"));
         }
         let kind = match query.kind {
             SeenByKind::Bar | SeenByKind::News | SeenByKind::Fundamental | SeenByKind::Macro => {
@@ -133,7 +99,7 @@ impl ItemQuery {
         };
         let needed = |field, text: Option<&String>| {
             let text = plain(field, text)?.map(str::to_owned);
-            text.ok_or_else(|| ViewError::bad(field, "required for a memory"))
+            text.ok_or_else(|| ServiceError::invalid(field, "required for a memory"))
         };
         Ok(Self::Memory(GivenFilter {
             kind,
@@ -145,7 +111,7 @@ impl ItemQuery {
 }
 
 /// Where market data is in the table of data reads.
-fn sought(app: &App, query: &SeenByQuery) -> Result<(Arc<Dataset>, ShownFilter), ViewError> {
+fn sought(app: &App, query: &SeenByQuery) -> Result<(Arc<Dataset>, ShownFilter), ServiceError> {
     let text = |text: &Option<String>| text.clone().unwrap_or_default();
     let dataset = open_dataset(app, "dataset", &text(&query.dataset))?;
     let job = plain("job_id", query.job_id.as_ref())?.map(JobId::from);
@@ -200,7 +166,7 @@ fn sought(app: &App, query: &SeenByQuery) -> Result<(Arc<Dataset>, ShownFilter),
             let from = query.from.unwrap_or_default();
             let to = query.to.unwrap_or(from);
             if to < from {
-                return Err(ViewError::bad("to", format!("{to} is before {from}")));
+                return Err(ServiceError::invalid("to", format!("{to} is before {from}")));
             }
             let contents = dataset.contents();
             let within = contents.intraday_bars(&symbol);
@@ -212,11 +178,11 @@ fn sought(app: &App, query: &SeenByQuery) -> Result<(Arc<Dataset>, ShownFilter),
     Ok((dataset, filter))
 }
 
-fn news_item<'a>(dataset: &'a Dataset, id: &str) -> Result<(usize, &'a Published<News>), ViewError> {
+fn news_item<'a>(dataset: &'a Dataset, id: &str) -> Result<(usize, &'a Published<News>), ServiceError> {
     let mut items = dataset.contents().news().iter().enumerate();
     items.find(|(_, one)| one.item.id == id).ok_or_else(|| {
         let (name, id) = (dataset.name(), id.escape_default());
-        ViewError::NotFound(format!("the dataset {name} has no news item {id}"))
+        ServiceError::NotFound(format!("the dataset {name} has no news item {id}"))
     })
 }
 
@@ -259,9 +225,10 @@ impl Version {
 }
 
 /// The version of a value that was published at an instant, or all of them.
-fn version(mut published: Vec<Timestamp>, at: Option<Timestamp>) -> Result<Version, ViewError> {
+fn version(mut published: Vec<Timestamp>, at: Option<Timestamp>) -> Result<Version, ServiceError> {
     published.sort_unstable();
-    let none = || ViewError::NotFound("the dataset has no such value; check its name and period".to_owned());
+    let none =
+        || ServiceError::NotFound("the dataset has no such value; check its name and period".to_owned());
     let Some(at) = at else {
         let published_at = *published.first().ok_or_else(none)?;
         return Ok(Version { published_at, until: None, is_any: true });
@@ -283,7 +250,7 @@ async fn answer(
     dataset: Option<Arc<Dataset>>,
     found: Vec<ShownSession>,
     next_cursor: Option<String>,
-) -> Result<SeenByResponse, ViewError> {
+) -> Result<SeenByResponse, ServiceError> {
     let mut configs = Configs::default();
     let mut opened: BTreeMap<ContentHash, Option<Arc<Dataset>>> = BTreeMap::new();
     let mut sessions = Vec::with_capacity(found.len());

@@ -1,56 +1,36 @@
 //! A session's transcript, tape and data reads, in pages.
 
 use super::reasoning::{instruction, message};
-use super::{MAX_SESSION_ROWS, ViewError, page_up_to, plain};
+use super::{page_up_to, plain};
 use crate::app::App;
+use crate::error::ServiceError;
 use crate::view::deployment;
 use papertape_core::record::SessionId;
 use papertape_protocol::number::number;
+use papertape_protocol::query::{MAX_SESSION_ROWS, SessionPageQuery};
 use papertape_protocol::reasoning::MessageResponse;
 use papertape_protocol::sessions::{
-    ExposureResponse, ExposuresResponse, MessagesResponse, StepResponse, StepsResponse,
+    ExposureResponse, ExposuresResponse, MessagesQuery, MessagesResponse, StepResponse, StepsResponse,
 };
 use papertape_store::{ExposureView, StepView};
-
-/// Which part of a session's list.
-#[derive(Clone, Debug)]
-pub struct SessionQuery {
-    /// The session.
-    pub session_id: i64,
-    /// The maximum number of rows, 1 to 1,000.
-    pub limit: Option<u32>,
-    /// The cursor.
-    pub cursor: Option<String>,
-}
-
-/// Which part of a session's conversation.
-#[derive(Clone, Debug, Default)]
-pub struct MessagesQuery {
-    /// The session.
-    pub session_id: i64,
-    /// Only of this node, with its round or of any.
-    pub node: Option<String>,
-    /// From this message number on; not together with a cursor.
-    pub from: Option<u32>,
-    /// The maximum number of rows, 1 to 1,000.
-    pub limit: Option<u32>,
-    /// The cursor.
-    pub cursor: Option<String>,
-}
 
 /// The transcript of a session.
 ///
 /// # Errors
 /// No such session, a limit out of range, a bad cursor, both a cursor and a number; a database error.
-pub async fn messages(app: &App, query: MessagesQuery) -> Result<MessagesResponse, ViewError> {
+pub async fn messages(
+    app: &App,
+    session_id: i64,
+    query: MessagesQuery,
+) -> Result<MessagesResponse, ServiceError> {
     if query.from.is_some() && query.cursor.is_some() {
-        return Err(ViewError::bad("from", "give a number or a cursor, not both"));
+        return Err(ServiceError::invalid("from", "give a number or a cursor, not both"));
     }
     let node = plain("node", query.node.as_ref())?;
     let page = page_up_to(MAX_SESSION_ROWS, query.limit, query.cursor)?;
-    let session = SessionId(query.session_id);
+    let session = SessionId(session_id);
     let found = app.store.conversation(session, node, query.from.unwrap_or_default(), &page).await?;
-    let conversation = found.ok_or_else(|| missing(session))?;
+    let conversation = found.ok_or_else(|| ServiceError::no_session(session))?;
     let messages: Vec<MessageResponse> = conversation.messages.items.into_iter().map(message).collect();
     Ok(MessagesResponse {
         session_id: session.0,
@@ -67,8 +47,12 @@ pub async fn messages(app: &App, query: MessagesQuery) -> Result<MessagesRespons
 ///
 /// # Errors
 /// No such session, a limit out of range, a bad cursor; a database error.
-pub async fn steps(app: &App, query: SessionQuery) -> Result<StepsResponse, ViewError> {
-    let session = found(app, query.session_id).await?;
+pub async fn steps(
+    app: &App,
+    session_id: i64,
+    query: SessionPageQuery,
+) -> Result<StepsResponse, ServiceError> {
+    let session = find_session(app, session_id).await?;
     let page = app.store.steps(session, &page_up_to(MAX_SESSION_ROWS, query.limit, query.cursor)?).await?;
     let steps: Vec<StepResponse> = page.items.into_iter().map(step).collect();
     Ok(StepsResponse {
@@ -84,8 +68,12 @@ pub async fn steps(app: &App, query: SessionQuery) -> Result<StepsResponse, View
 ///
 /// # Errors
 /// As [`steps`].
-pub async fn exposures(app: &App, query: SessionQuery) -> Result<ExposuresResponse, ViewError> {
-    let session = found(app, query.session_id).await?;
+pub async fn exposures(
+    app: &App,
+    session_id: i64,
+    query: SessionPageQuery,
+) -> Result<ExposuresResponse, ServiceError> {
+    let session = find_session(app, session_id).await?;
     let page =
         app.store.exposures(session, &page_up_to(MAX_SESSION_ROWS, query.limit, query.cursor)?).await?;
     let exposures: Vec<ExposureResponse> = page.items.into_iter().map(exposure).collect();
@@ -98,16 +86,12 @@ pub async fn exposures(app: &App, query: SessionQuery) -> Result<ExposuresRespon
     })
 }
 
-async fn found(app: &App, session: i64) -> Result<SessionId, ViewError> {
+pub(super) async fn find_session(app: &App, session: i64) -> Result<SessionId, ServiceError> {
     let id = SessionId(session);
     if app.store.has_session(id).await? {
         return Ok(id);
     }
-    Err(missing(id))
-}
-
-fn missing(session: SessionId) -> ViewError {
-    ViewError::NotFound(format!("there is no session {}", session.0))
+    Err(ServiceError::no_session(id))
 }
 
 fn step(view: StepView) -> StepResponse {

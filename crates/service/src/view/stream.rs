@@ -1,7 +1,8 @@
 //! Job streams.
 
-use super::{ViewError, job_id, no_job};
+use super::{job_id, no_job};
 use crate::app::App;
+use crate::error::ServiceError;
 use crate::streams::{Source, StreamReader};
 use std::sync::Arc;
 
@@ -15,10 +16,10 @@ pub async fn read_stream(
     app: &App,
     job: &str,
     after: Option<i64>,
-) -> Result<Option<StreamReader>, ViewError> {
+) -> Result<Option<StreamReader>, ServiceError> {
     let id = job_id(job)?;
     if let Some(after) = after.filter(|after| *after < 0) {
-        return Err(ViewError::bad("after", format!("{after} is below 0")));
+        return Err(ServiceError::invalid("after", format!("{after} is below 0")));
     }
     let tail = app.store.tail(&id, i64::MAX, 1).await?.ok_or_else(|| no_job(job))?;
     let source = Source { store: &app.store, clock: Arc::clone(&app.services.clock), deltas: &app.deltas };

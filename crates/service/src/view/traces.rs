@@ -1,7 +1,7 @@
 //! Traces of a job's desks.
 
-use super::ViewError;
 use crate::app::App;
+use crate::error::ServiceError;
 use crate::states::symbols_on;
 use anyhow::anyhow;
 use papertape_agents::config::{AgentConfig, AgentKind, LlmKind};
@@ -47,13 +47,13 @@ pub async fn traces(
     job: &JobId,
     raw_on_failure: bool,
     mut keep: impl FnMut(Trace) -> anyhow::Result<()>,
-) -> Result<TraceCount, ViewError> {
+) -> Result<TraceCount, ServiceError> {
     let row = app.store.get_job(job).await?.ok_or_else(|| super::no_job(job.as_str()))?;
     let config: SimulationConfig = serde_json::from_value(row.config.clone())
         .map_err(|error| anyhow!("the config of job {job} cannot be read: {error}"))?;
     if !config.agents.iter().any(|agent| agent.kind == AgentKind::Desk) {
         let message = format!("{job} has no desk: a solo agent is one conversation, without nodes to time");
-        return Err(ViewError::bad("job", message));
+        return Err(ServiceError::invalid("job", message));
     }
     let dataset = app.services.datasets.open(config.dataset.hash).ok();
     let mut count = TraceCount::default();
@@ -87,7 +87,7 @@ async fn symbols(
     of_job: (&JobId, &SimulationConfig),
     dataset: Option<&Dataset>,
     session: &SessionView,
-) -> Result<BTreeSet<Symbol>, ViewError> {
+) -> Result<BTreeSet<Symbol>, ServiceError> {
     let found = dataset.and_then(|dataset| Some((dataset, *dataset.day(session.date)?)));
     let Some(day) = found else { return Ok(of_job.1.symbols.clone()) };
     Ok(BTreeSet::clone(&*symbols_on(app, of_job, &session.agent, day).await?))
@@ -113,7 +113,7 @@ struct Session<'s> {
 }
 
 impl<'s> Session<'s> {
-    async fn read(app: &App, view: &'s SessionView) -> Result<Self, ViewError> {
+    async fn read(app: &App, view: &'s SessionView) -> Result<Self, ServiceError> {
         let mut steps: Vec<StepView> = Vec::new();
         let mut page = PageRequest::first(PAGE);
         loop {
@@ -130,7 +130,7 @@ impl<'s> Session<'s> {
         let found = documents(&app.store, hashes).await?;
         let document = |step: &StepView, hash: Option<ContentHash>| {
             hash.and_then(|hash| found.get(&hash).cloned())
-                .ok_or_else(|| ViewError::Record(anyhow!("a document of step {} is missing", step.path)))
+                .ok_or_else(|| ServiceError::Internal(anyhow!("a document of step {} is missing", step.path)))
         };
         let mut nodes = Vec::new();
         for step in noted {
@@ -152,7 +152,7 @@ impl<'s> Session<'s> {
         agent: &AgentConfig,
         symbol: &Symbol,
         raw_on_failure: bool,
-    ) -> Result<Trace, ViewError> {
+    ) -> Result<Trace, ServiceError> {
         let view = self.view;
         let desk = agent.desk_config();
         let facts = RunFacts {
@@ -187,7 +187,7 @@ impl<'s> Session<'s> {
     }
 
     /// A ticker's recorded steps, with their outcomes.
-    async fn raw(&self, app: &App, symbol: &Symbol) -> Result<Vec<Value>, ViewError> {
+    async fn raw(&self, app: &App, symbol: &Symbol) -> Result<Vec<Value>, ServiceError> {
         let scope = ScopeKey::Symbol(symbol.to_string()).to_string();
         let steps = || self.steps.iter().filter(|step| step.path.is_within(&scope));
         let found: BTreeMap<ContentHash, Value> =

@@ -1,9 +1,10 @@
 //! Old reflections folded, one archive per trader: a trader is an agent with the jobs in which its memory has
 //! its history.
 
-use super::{MemoryQuery, archives, filter};
+use super::{archives, filter};
 use crate::app::App;
-use crate::view::{Configs, ViewError};
+use crate::error::ServiceError;
+use crate::view::Configs;
 use jiff::tz::TimeZone;
 use papertape_agents::memory::periods::{Period, fold};
 use papertape_core::id::{AgentName, JobId};
@@ -11,6 +12,7 @@ use papertape_core::json::to_value;
 use papertape_core::record::ReflectionRow;
 use papertape_core::time::Date;
 use papertape_protocol::memory::ArchivesResponse;
+use papertape_protocol::memory::{CompactBody, PeriodBody};
 use papertape_store::{ArchiveRow, MemoryFilter, PageRequest, TradeFilter};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -35,12 +37,12 @@ struct Earlier {
 ///
 /// # Errors
 /// A database error.
-pub async fn memory_compact(
-    app: &App,
-    query: MemoryQuery,
-    period: Period,
-) -> Result<ArchivesResponse, ViewError> {
-    let of = filter(&query)?;
+pub async fn memory_compact(app: &App, body: &CompactBody) -> Result<ArchivesResponse, ServiceError> {
+    let of = filter(body.model.as_ref(), body.job_id.as_deref())?;
+    let period = match body.period {
+        PeriodBody::Quarter => Period::Quarter,
+        PeriodBody::HalfYear => Period::HalfYear,
+    };
     let mut lineages = Lineages { app, configs: Configs::default(), read: BTreeMap::new() };
     let traders = lineages.traders(&of).await?;
     let mut before: BTreeMap<Trader, Vec<Earlier>> = BTreeMap::new();
@@ -95,7 +97,7 @@ struct Lineages<'a> {
 
 impl Lineages<'_> {
     /// The traders of a filter: those of its job, or all that have reflections.
-    async fn traders(&mut self, of: &MemoryFilter) -> Result<BTreeSet<Trader>, ViewError> {
+    async fn traders(&mut self, of: &MemoryFilter) -> Result<BTreeSet<Trader>, ServiceError> {
         let mut found: BTreeMap<Trader, Vec<ReflectionRow>> = BTreeMap::new();
         let filter = TradeFilter { of: of.clone(), ..TradeFilter::default() };
         for (job, agent, row) in all(self.app, &filter).await? {
@@ -114,7 +116,7 @@ impl Lineages<'_> {
     }
 
     /// The jobs that a trader's memory comes from, the newest first.
-    async fn earlier(&mut self, (job, agent): &Trader) -> Result<Vec<Earlier>, ViewError> {
+    async fn earlier(&mut self, (job, agent): &Trader) -> Result<Vec<Earlier>, ServiceError> {
         let mut found: Vec<Earlier> = Vec::new();
         let mut at = job.clone();
         let mut until = Date::MAX;
@@ -138,7 +140,7 @@ impl Lineages<'_> {
     }
 
     /// What an agent has learnt in a job.
-    async fn reflections(&mut self, trader: &Trader) -> Result<Vec<ReflectionRow>, ViewError> {
+    async fn reflections(&mut self, trader: &Trader) -> Result<Vec<ReflectionRow>, ServiceError> {
         if let Some(known) = self.read.get(trader) {
             return Ok(known.clone());
         }
@@ -152,7 +154,10 @@ impl Lineages<'_> {
 }
 
 /// All reflections of a filter.
-async fn all(app: &App, filter: &TradeFilter) -> Result<Vec<(JobId, AgentName, ReflectionRow)>, ViewError> {
+async fn all(
+    app: &App,
+    filter: &TradeFilter,
+) -> Result<Vec<(JobId, AgentName, ReflectionRow)>, ServiceError> {
     let mut rows = Vec::new();
     let mut page = PageRequest::first(FOLD_PAGE);
     loop {

@@ -1,20 +1,19 @@
 //! What traders remember, and what of it a session was given.
 
-use super::{ViewError, job_id, page, plain};
+use super::{job_id, page, plain};
 use crate::app::App;
+use crate::error::ServiceError;
 use crate::view::deployment;
+use crate::view::sessions::find_session;
 use jiff::tz::TimeZone;
 use papertape_core::id::{AgentName, Symbol};
-use papertape_core::ledger::Direction;
-use papertape_core::record::{ErrorTag, SessionId};
 use papertape_core::time::{Date, Timestamp};
 use papertape_protocol::memory::{
-    ArchiveResponse, ArchivesResponse, OpenPositionResponse, OpenPositionsResponse, RecalledBlock,
-    RecalledItem, ReflectionResponse, RoundResponse, RoundsResponse, SearchBy, SessionMemoryResponse,
-    TradesResponse,
+    ArchiveResponse, ArchivesResponse, MemoryQuery, OpenPositionResponse, OpenPositionsResponse,
+    RecalledBlock, RecalledItem, ReflectionResponse, RoundResponse, RoundsResponse, SearchBy,
+    SessionMemoryResponse, TradesQuery, TradesResponse,
 };
 use papertape_store::{ArchiveRow, MemoryFilter, TradeFilter};
-use rust_decimal::Decimal;
 use search::Ranked;
 
 mod answers;
@@ -24,50 +23,12 @@ mod search;
 pub use compact::memory_compact;
 pub use search::{by_words, memory_reembed};
 
-/// Whose memories.
-#[derive(Clone, Debug, Default)]
-pub struct MemoryQuery {
-    /// Of this agent.
-    pub model: Option<String>,
-    /// Of this job.
-    pub job_id: Option<String>,
-    /// The maximum number of rows, 1 to 200.
-    pub limit: Option<u32>,
-    /// The cursor.
-    pub cursor: Option<String>,
-}
-
-/// Which reflections.
-#[derive(Clone, Debug, Default)]
-pub struct TradesQuery {
-    /// Whose, and which page.
-    pub of: MemoryQuery,
-    /// With all of these words, or about this.
-    pub query: Option<String>,
-    /// How to search; absent: by words and by meaning where there is a sentence model, else by words.
-    pub search: Option<SearchBy>,
-    /// On this instrument.
-    pub symbol: Option<String>,
-    /// Long or short.
-    pub side: Option<Direction>,
-    /// With this tag.
-    pub tag: Option<ErrorTag>,
-    /// With at least this result.
-    pub min_pnl: Option<Decimal>,
-    /// With at most this result.
-    pub max_pnl: Option<Decimal>,
-    /// Closed on this day or later.
-    pub from: Option<Date>,
-    /// Closed on this day or earlier.
-    pub to: Option<Date>,
-}
-
 /// Round memories.
 ///
 /// # Errors
 /// A limit out of range, a bad cursor; a database error.
-pub async fn memory_rounds(app: &App, query: MemoryQuery) -> Result<RoundsResponse, ViewError> {
-    let filter = filter(&query)?;
+pub async fn memory_rounds(app: &App, query: MemoryQuery) -> Result<RoundsResponse, ServiceError> {
+    let filter = filter(query.model.as_ref(), query.job_id.as_deref())?;
     let page = app.store.memory_rounds(&filter, &page(query.limit, query.cursor)?).await?;
     let rounds: Vec<RoundResponse> = page.items.into_iter().map(answers::round).collect();
     Ok(RoundsResponse { count: rounds.len(), rounds, next_cursor: page.next, deployment: deployment(app) })
@@ -77,8 +38,8 @@ pub async fn memory_rounds(app: &App, query: MemoryQuery) -> Result<RoundsRespon
 ///
 /// # Errors
 /// As [`memory_rounds`].
-pub async fn memory_open(app: &App, query: MemoryQuery) -> Result<OpenPositionsResponse, ViewError> {
-    let filter = filter(&query)?;
+pub async fn memory_open(app: &App, query: MemoryQuery) -> Result<OpenPositionsResponse, ServiceError> {
+    let filter = filter(query.model.as_ref(), query.job_id.as_deref())?;
     let page = app.store.memory_open(&filter, &page(query.limit, query.cursor)?).await?;
     let open_positions: Vec<OpenPositionResponse> = page.items.into_iter().map(answers::open).collect();
     Ok(OpenPositionsResponse {
@@ -93,21 +54,22 @@ pub async fn memory_open(app: &App, query: MemoryQuery) -> Result<OpenPositionsR
 ///
 /// # Errors
 /// As [`memory_rounds`]; a range that ends before it begins.
-pub async fn memory_trades(app: &App, query: TradesQuery) -> Result<TradesResponse, ViewError> {
+pub async fn memory_trades(app: &App, query: TradesQuery) -> Result<TradesResponse, ServiceError> {
     if let (Some(from), Some(to)) = (query.from, query.to)
         && to < from
     {
-        return Err(ViewError::bad("to", format!("{to} is before {from}")));
+        return Err(ServiceError::invalid("to", format!("{to} is before {from}")));
     }
     let begins = |field: &'static str, day: Date| {
-        let zoned = day.to_zoned(TimeZone::UTC).map_err(|error| ViewError::bad(field, error.to_string()))?;
-        Ok::<Timestamp, ViewError>(zoned.timestamp())
+        let zoned =
+            day.to_zoned(TimeZone::UTC).map_err(|error| ServiceError::invalid(field, error.to_string()))?;
+        Ok::<Timestamp, ServiceError>(zoned.timestamp())
     };
     let from = query.from.map(|day| begins("from", day)).transpose()?;
-    let after = query.to.map(|day| day.tomorrow().map_err(|e| ViewError::bad("to", e.to_string())));
+    let after = query.to.map(|day| day.tomorrow().map_err(|e| ServiceError::invalid("to", e.to_string())));
     let before = after.transpose()?.map(|day| begins("to", day)).transpose()?;
     let filter = TradeFilter {
-        of: filter(&query.of)?,
+        of: filter(query.model.as_ref(), query.job_id.as_deref())?,
         query: plain("query", query.query.as_ref())?.map(str::to_owned),
         symbol: plain("symbol", query.symbol.as_ref())?.map(Symbol::new),
         side: query.side,
@@ -122,18 +84,18 @@ pub async fn memory_trades(app: &App, query: TradesQuery) -> Result<TradesRespon
     let ranked = search::model_for(app, query.search, question.is_some())?;
     let mut search_note = None;
     if let (Some(way), Some(question)) = (ranked, question) {
-        if query.of.cursor.is_some() {
-            return Err(ViewError::bad(
+        if query.cursor.is_some() {
+            return Err(ServiceError::invalid(
                 "cursor",
                 "a ranked result has only one page; to page, search by keyword",
             ));
         }
-        match search::ranked(app, &filter, question, way, query.of.limit).await? {
+        match search::ranked(app, &filter, question, way, query.limit).await? {
             Ranked::Answer(answer) => return Ok(*answer),
             Ranked::Failed(why) => search_note = Some(format!("keyword search only: {why}")),
         }
     }
-    let page = app.store.memory_trades(&filter, &page(query.of.limit, query.of.cursor)?).await?;
+    let page = app.store.memory_trades(&filter, &page(query.limit, query.cursor)?).await?;
     let trades: Vec<ReflectionResponse> = page.items.into_iter().map(answers::reflection).collect();
     Ok(TradesResponse {
         count: trades.len(),
@@ -151,11 +113,8 @@ pub async fn memory_trades(app: &App, query: TradesQuery) -> Result<TradesRespon
 ///
 /// # Errors
 /// No such session; a database error.
-pub async fn session_memory(app: &App, session_id: i64) -> Result<SessionMemoryResponse, ViewError> {
-    let session = SessionId(session_id);
-    if !app.store.has_session(session).await? {
-        return Err(ViewError::NotFound(format!("there is no session {session_id}")));
-    }
+pub async fn session_memory(app: &App, session_id: i64) -> Result<SessionMemoryResponse, ServiceError> {
+    let session = find_session(app, session_id).await?;
     let given = app.store.session_memory(session).await?.into_iter().map(|given| RecalledBlock {
         path: given.path.to_string(),
         text: given.text,
@@ -178,8 +137,8 @@ pub async fn session_memory(app: &App, session_id: i64) -> Result<SessionMemoryR
 ///
 /// # Errors
 /// As [`memory_rounds`].
-pub async fn memory_archives(app: &App, query: MemoryQuery) -> Result<ArchivesResponse, ViewError> {
-    let filter = filter(&query)?;
+pub async fn memory_archives(app: &App, query: MemoryQuery) -> Result<ArchivesResponse, ServiceError> {
+    let filter = filter(query.model.as_ref(), query.job_id.as_deref())?;
     let page = app.store.memory_archives(&filter, &page(query.limit, query.cursor)?).await?;
     Ok(archives(app, page.items, page.next))
 }
@@ -199,9 +158,6 @@ fn archives(app: &App, rows: Vec<ArchiveRow>, next_cursor: Option<String>) -> Ar
     ArchivesResponse { count: archives.len(), archives, next_cursor, deployment: deployment(app) }
 }
 
-fn filter(query: &MemoryQuery) -> Result<MemoryFilter, ViewError> {
-    Ok(MemoryFilter {
-        job: query.job_id.as_deref().map(job_id).transpose()?,
-        agent: plain("model", query.model.as_ref())?.map(AgentName::new),
-    })
+fn filter(model: Option<&String>, job: Option<&str>) -> Result<MemoryFilter, ServiceError> {
+    Ok(MemoryFilter { job: job.map(job_id).transpose()?, agent: plain("model", model)?.map(AgentName::new) })
 }

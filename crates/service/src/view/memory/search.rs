@@ -1,15 +1,17 @@
 //! Keyword and semantic search over reflections, best match first, and their embeddings.
 
 use super::answers;
-use super::{MemoryQuery, filter};
+use super::filter;
 use crate::app::App;
+use crate::error::ServiceError;
 use crate::view::deployment;
-use crate::view::{MAX_ROWS, ViewError};
 use papertape_agents::memory::lessons::Lesson;
 use papertape_core::message::ModelName;
 use papertape_core::record::{ReflectionRow, SummarySource};
 use papertape_embed::vector;
+use papertape_protocol::memory::ReembedBody;
 use papertape_protocol::memory::{ReembedResponse, ReflectionResponse, SearchBy, TradesResponse};
+use papertape_protocol::query::MAX_ROWS;
 use papertape_store::{StoredRound, TradeFilter, VectorFor};
 use std::collections::HashMap;
 
@@ -31,14 +33,14 @@ pub(super) fn model_for(
     app: &App,
     asked: Option<SearchBy>,
     has_query: bool,
-) -> Result<Option<(&ModelName, SearchBy)>, ViewError> {
+) -> Result<Option<(&ModelName, SearchBy)>, ServiceError> {
     let model = app.config.embeddings.model.as_ref();
     match (asked, model) {
         (Some(SearchBy::Semantic | SearchBy::Both), _) if !has_query => {
-            Err(ViewError::bad("query", "required for a semantic search"))
+            Err(ServiceError::invalid("query", "required for a semantic search"))
         }
         (Some(SearchBy::Semantic | SearchBy::Both), None) => {
-            Err(ViewError::bad("search", "no embedding model is configured; set embeddings.model"))
+            Err(ServiceError::invalid("search", "no embedding model is configured; set embeddings.model"))
         }
         (Some(SearchBy::Keyword), _) | (None, None) => Ok(None),
         (Some(by), Some(model)) => Ok(Some((model, by))),
@@ -61,10 +63,13 @@ pub(super) async fn ranked(
     question: &str,
     (model, by): (&ModelName, SearchBy),
     limit: Option<u32>,
-) -> Result<Ranked, ViewError> {
+) -> Result<Ranked, ServiceError> {
     let most = limit.unwrap_or(DEFAULT);
     if most == 0 || most > MAX_ROWS {
-        return Err(ViewError::bad("limit", format!("{most} is out of range; expected 1 to {MAX_ROWS}")));
+        return Err(ServiceError::invalid(
+            "limit",
+            format!("{most} is out of range; expected 1 to {MAX_ROWS}"),
+        ));
     }
     if let Err(why) = app.embeddings.check(model) {
         return Ok(Ranked::Failed(why));
@@ -152,12 +157,12 @@ fn in_order(scores: &HashMap<i64, f64>, among: &[i64]) -> Vec<(i64, f64)> {
 ///
 /// # Errors
 /// No model in the configuration, or one that cannot be called; reflections embedded until then stay embedded.
-pub async fn memory_reembed(app: &App, query: MemoryQuery) -> Result<ReembedResponse, ViewError> {
+pub async fn memory_reembed(app: &App, body: &ReembedBody) -> Result<ReembedResponse, ServiceError> {
     let Some(model) = &app.config.embeddings.model else {
-        return Err(ViewError::bad("embeddings.model", "no embedding model is configured"));
+        return Err(ServiceError::invalid("embeddings.model", "no embedding model is configured"));
     };
-    app.embeddings.check(model).map_err(|why| ViewError::bad("embeddings.model", why))?;
-    let of = filter(&query)?;
+    app.embeddings.check(model).map_err(|why| ServiceError::invalid("embeddings.model", why))?;
+    let of = filter(body.model.as_ref(), body.job_id.as_deref())?;
     let name = model.to_string();
     let (mut after, mut embedded) = (0, 0);
     loop {
@@ -166,7 +171,7 @@ pub async fn memory_reembed(app: &App, query: MemoryQuery) -> Result<ReembedResp
         after = last.id;
         let texts: Vec<String> = found.iter().map(|item| Lesson::from(&item.row).text()).collect();
         let made = app.embeddings.embed(model, texts).await.map_err(|failed| {
-            ViewError::bad("embeddings.model", format!("{}; {embedded} were embedded", failed.failure))
+            ServiceError::invalid("embeddings.model", format!("{}; {embedded} were embedded", failed.failure))
         })?;
         let row = |(item, made): (&StoredRound<_>, &Vec<f32>)| VectorFor {
             reflection: item.id,

@@ -15,7 +15,7 @@
 //! A part P buys `floor((P - m) / (open x (1 + s) x (1 + f)))` units, in whole lots or 8 decimals as the
 //! market has it; s is the slippage, f the fee, both as rates, m the minimum fee.
 
-use super::super::ViewError;
+use crate::error::ServiceError;
 use papertape_agents::market_data::{conditions, conditions_at_close};
 use papertape_core::broker::{
     self, Books, LedgerEntry, MarketProfile, Ohlc, Order, Quote, Side, Submission, affordable,
@@ -60,7 +60,7 @@ impl BaselineCache {
         (job, config): (&JobId, &SimulationConfig),
         initial: Money,
         dates: Vec<Date>,
-    ) -> Result<Option<Baselines>, ViewError> {
+    ) -> Result<Option<Baselines>, ServiceError> {
         let ground = (job.clone(), initial, dates);
         if let Some((_, known)) = self.0.iter().find(|(known, _)| *known == ground) {
             return Ok(known.clone());
@@ -76,7 +76,7 @@ async fn beside(
     config: &SimulationConfig,
     initial: Money,
     dates: Vec<Date>,
-) -> Result<Option<Baselines>, ViewError> {
+) -> Result<Option<Baselines>, ServiceError> {
     let (market, symbols) = (config.market.clone(), config.symbols.clone());
     let universe = config.universe.clone();
     let both = tokio::task::spawn_blocking(move || {

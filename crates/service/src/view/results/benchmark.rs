@@ -1,7 +1,7 @@
 //! The benchmark of a run: the same money held in one symbol or index over the run's days, and the agent's metrics
 //! relative to it. See [`Dataset::benchmark`].
 
-use super::super::ViewError;
+use crate::error::ServiceError;
 use papertape_core::id::Symbol;
 use papertape_core::market::{BenchmarkSeries, Dataset, InstrumentType, NoBenchmark};
 use papertape_core::metric::{self, PeriodMetrics, RelativeInput, daily_returns, relative_metrics};
@@ -46,9 +46,9 @@ impl Requested {
     }
 
     /// Fails if no dataset has it. If one has, results over others report it themselves.
-    pub(super) fn finish(self) -> Result<(), ViewError> {
+    pub(super) fn finish(self) -> Result<(), ServiceError> {
         match self.problem.filter(|_| !self.is_known) {
-            Some(problem) => Err(ViewError::bad("benchmark", problem)),
+            Some(problem) => Err(ServiceError::invalid("benchmark", problem)),
             None => Ok(()),
         }
     }

@@ -1,7 +1,8 @@
 //! The market conventions of a run: fill prices, costs and limits.
 
-use super::super::{Configs, ViewError};
+use super::super::Configs;
 use crate::app::App;
+use crate::error::ServiceError;
 use papertape_core::broker::{
     Board, FeeBasis, FeeSide, FillModel, FillTiming, InstrumentClass, MarketProfile,
 };
@@ -25,7 +26,7 @@ pub async fn conventions_of(
     app: &App,
     job: &JobId,
     day: Date,
-) -> Result<Option<ConventionsResponse>, ViewError> {
+) -> Result<Option<ConventionsResponse>, ServiceError> {
     let mut configs = Configs::default();
     Ok(configs.of(app, job).await?.map(|config| conventions(config, None, (day, day))))
 }

@@ -1,14 +1,15 @@
 //! One model's day.
 
+use super::super::Configs;
 use super::super::node_times::NodeTimes;
 use super::super::reasoning::message;
-use super::super::{Configs, ViewError};
 use super::account;
 use super::load::{SelectedJob, chain, chosen, sessions};
 use super::provenance::{provenance, text};
 use super::recorded::recorded;
 use super::{point_in_time, trades};
 use crate::app::App;
+use crate::error::ServiceError;
 use crate::view::quality::books;
 use crate::view::results::conventions::conventions_on;
 use papertape_core::id::JobId;
@@ -38,7 +39,7 @@ pub(super) async fn results(
     configs: &mut Configs,
     filter: &ResultFilter,
     level: ReasoningLevel,
-) -> Result<Vec<DayResult>, ViewError> {
+) -> Result<Vec<DayResult>, ServiceError> {
     let mut results = Vec::new();
     for SelectedJob { agent, job, from } in chosen(app, filter).await? {
         // The newest job that has the day: this one, or an earlier one.
@@ -61,7 +62,7 @@ async fn result(
     configs: &mut Configs,
     (job, session): (&JobId, SessionResult),
     level: ReasoningLevel,
-) -> Result<DayResult, ViewError> {
+) -> Result<DayResult, ServiceError> {
     let Placed { actions, orders } = app.store.placed(session.id).await?;
     let traded_here = configs.of(app, &session.job).await?.filter(|config| config.imported.is_none());
     let market = traded_here.map(|config| config.market.clone());
@@ -121,7 +122,7 @@ async fn result(
     })
 }
 
-async fn conversation(app: &App, session: &SessionResult) -> Result<Vec<MessageResponse>, ViewError> {
+async fn conversation(app: &App, session: &SessionResult) -> Result<Vec<MessageResponse>, ServiceError> {
     let filter = SessionFilter {
         job: Some(session.job.clone()),
         date: Some(session.date),

@@ -1,10 +1,11 @@
 //! The head of one session: agent, date, decisions, results and neighbors, without the transcript.
 
-use super::super::{Configs, ViewError, is_llm};
+use super::super::{Configs, is_llm};
 use super::account;
 use super::point_in_time;
 use super::provenance::provenance;
 use crate::app::App;
+use crate::error::ServiceError;
 use crate::view::deployment;
 use crate::view::fills::is_fill;
 use crate::view::quality::books;
@@ -23,9 +24,9 @@ use serde_json::Value;
 ///
 /// # Errors
 /// No such session; a database error.
-pub async fn session_head(app: &App, session: i64) -> Result<SessionHeadResponse, ViewError> {
+pub async fn session_head(app: &App, session: i64) -> Result<SessionHeadResponse, ServiceError> {
     let id = SessionId(session);
-    let missing = || ViewError::NotFound(format!("there is no session {session}"));
+    let missing = || ServiceError::no_session(id);
     let brief = app.store.session_brief(id).await?.ok_or_else(missing)?;
     let result = app.store.result(id).await?.ok_or_else(missing)?;
     let neighbours = app.store.neighbours(id).await?;

@@ -1,7 +1,8 @@
 //! Which sessions count, and their results.
 
-use super::super::{Configs, ViewError};
+use super::super::Configs;
 use crate::app::App;
+use crate::error::ServiceError;
 use papertape_core::id::{AgentName, JobId};
 use papertape_core::time::Date;
 use papertape_store::{ClosedDay, Page, PageRequest, ResultFilter, SessionResult};
@@ -19,13 +20,13 @@ pub(super) struct SelectedJob {
 }
 
 /// The jobs that count, by agent: the requested one, or each agent's newest completed one.
-pub(super) async fn chosen(app: &App, filter: &ResultFilter) -> Result<Vec<SelectedJob>, ViewError> {
+pub(super) async fn chosen(app: &App, filter: &ResultFilter) -> Result<Vec<SelectedJob>, ServiceError> {
     let Some(job) = &filter.job else {
         let newest = app.store.newest_results(filter).await?.into_iter();
         return Ok(newest.map(|(agent, job)| SelectedJob { agent, job, from: filter.from }).collect());
     };
     let Some(details) = app.store.job_details(job).await? else {
-        return Err(ViewError::NotFound(format!("there is no job {job}")));
+        return Err(ServiceError::NotFound(format!("there is no job {job}")));
     };
     let mut first: BTreeMap<AgentName, Date> = BTreeMap::new();
     for day in details.days {
@@ -43,7 +44,7 @@ pub(super) async fn sessions(
     app: &App,
     (agent, job): (&AgentName, &JobId),
     (from, to): (Option<Date>, Option<Date>),
-) -> Result<Vec<SessionResult>, ViewError> {
+) -> Result<Vec<SessionResult>, ServiceError> {
     let filter = ResultFilter { from, to, agent: Some(agent.clone()), job: Some(job.clone()) };
     let mut all = Vec::new();
     let mut request = PageRequest::first(PAGE);
@@ -64,7 +65,7 @@ pub(super) async fn chain(
     configs: &mut Configs,
     (agent, job): (&AgentName, &JobId),
     (from, to): (Option<Date>, Option<Date>),
-) -> Result<Vec<(JobId, Option<Date>)>, ViewError> {
+) -> Result<Vec<(JobId, Option<Date>)>, ServiceError> {
     let mut chain = vec![(job.clone(), to)];
     let mut job = job.clone();
     while let Some(before) =
@@ -86,7 +87,7 @@ pub(super) async fn closed(
     agent: &AgentName,
     from: Option<Date>,
     chain: &[(JobId, Option<Date>)],
-) -> Result<Vec<ClosedDay>, ViewError> {
+) -> Result<Vec<ClosedDay>, ServiceError> {
     let mut all: Vec<ClosedDay> = Vec::new();
     for (job, to) in chain {
         let filter = ResultFilter { from, to: *to, agent: Some(agent.clone()), job: Some(job.clone()) };

@@ -1,12 +1,12 @@
 //! Results of a day, or of a range with its baselines: `GET /results`.
 
-use super::{Configs, ViewError, plain};
+use super::{Configs, plain};
 use crate::app::App;
+use crate::error::ServiceError;
 use crate::view::deployment;
 use benchmark::Requested;
 use papertape_core::id::{AgentName, JobId};
-use papertape_core::time::Date;
-use papertape_protocol::results::{DayResults, RangeResults, ReasoningLevel, ResultsResponse};
+use papertape_protocol::results::{DayResults, RangeResults, ResultsQuery, ResultsResponse};
 use papertape_store::ResultFilter;
 
 mod account;
@@ -32,44 +32,24 @@ pub use head::session_head;
 pub(super) use researched::Researched;
 pub(crate) use researched::is_full_research;
 
-/// Which results.
-#[derive(Clone, Debug, Default)]
-pub struct ResultsQuery {
-    /// One day; not together with a range.
-    pub date: Option<Date>,
-    /// First day of a range; `None`: the first available.
-    pub start_date: Option<Date>,
-    /// Last day of a range, included; `None`: the last available.
-    pub end_date: Option<Date>,
-    /// Of this agent; `None`: all.
-    pub model: Option<String>,
-    /// Of this job, whatever its status; `None`: of each agent the newest completed job that is not
-    /// superseded.
-    pub job_id: Option<String>,
-    /// The symbol or index that a range is compared with; `None`: each job's own.
-    pub benchmark: Option<String>,
-    /// How much of the transcript to include.
-    pub reasoning: ReasoningLevel,
-}
-
 /// The results of a day, or of a range if no day is given.
 ///
 /// # Errors
 /// An invalid field; no match; a database error.
-pub async fn results(app: &App, query: ResultsQuery) -> Result<ResultsResponse, ViewError> {
+pub async fn results(app: &App, query: ResultsQuery) -> Result<ResultsResponse, ServiceError> {
     let model = plain("model", query.model.as_ref())?.map(AgentName::from);
     let job = plain("job_id", query.job_id.as_ref())?.map(JobId::from);
     let mut requested = Requested::of(plain("benchmark", query.benchmark.as_ref())?);
     let mut configs = Configs::default();
     if let Some(date) = query.date {
         if requested.symbol().is_some() {
-            return Err(ViewError::bad(
+            return Err(ServiceError::invalid(
                 "benchmark",
                 "only a range is compared with a benchmark; omit `date`",
             ));
         }
         if query.start_date.is_some() || query.end_date.is_some() {
-            return Err(ViewError::bad("date", "give a day or a range, not both"));
+            return Err(ServiceError::invalid("date", "give a day or a range, not both"));
         }
         let filter = ResultFilter { from: Some(date), to: Some(date), agent: model, job };
         let results = day::results(app, &mut configs, &filter, query.reasoning).await?;
@@ -82,7 +62,7 @@ pub async fn results(app: &App, query: ResultsQuery) -> Result<ResultsResponse, 
     if let (Some(start), Some(end)) = (query.start_date, query.end_date)
         && end < start
     {
-        return Err(ViewError::bad("end_date", format!("{end} is before start_date {start}")));
+        return Err(ServiceError::invalid("end_date", format!("{end} is before start_date {start}")));
     }
     let filter = ResultFilter { from: query.start_date, to: query.end_date, agent: model, job };
     let results = range::results(app, &mut configs, &filter, (query.reasoning, &mut requested)).await?;
@@ -99,8 +79,8 @@ pub async fn results(app: &App, query: ResultsQuery) -> Result<ResultsResponse, 
     }))
 }
 
-fn nothing(filter: &ResultFilter) -> ViewError {
-    ViewError::NotFound(match filter.job {
+fn nothing(filter: &ResultFilter) -> ServiceError {
+    ServiceError::NotFound(match filter.job {
         Some(_) => "no session of this job matches".to_owned(),
         None => "no completed job matches; set job_id to read a running one".to_owned(),
     })

@@ -1,7 +1,8 @@
 //! Why a day is not verified as point-in-time.
 
-use super::super::{Configs, ViewError};
+use super::super::Configs;
 use crate::app::App;
+use crate::error::ServiceError;
 use papertape_core::id::{AgentName, JobId};
 use papertape_core::point_in_time::{Unverified, UnverifiedKind};
 use papertape_core::ports::RecordStore as _;
@@ -18,7 +19,7 @@ pub(super) async fn reason(
     configs: &mut Configs,
     (job, agent, date): (&JobId, &AgentName, Date),
     metadata: Option<&Value>,
-) -> Result<Option<PointInTimeReason>, ViewError> {
+) -> Result<Option<PointInTimeReason>, ServiceError> {
     let Some(metadata) = metadata.filter(|metadata| metadata["point_in_time"] == UNVERIFIED) else {
         return Ok(None);
     };
@@ -27,7 +28,7 @@ pub(super) async fn reason(
     let parent = config.and_then(|config| config.branch.as_ref()).map(|branch| branch.job.clone());
     let parent = parent.filter(|_| mark.kind == UnverifiedKind::Branch);
     let origin = mark.job.or(parent).unwrap_or_else(|| job.clone());
-    let session = app.store.find_session(&origin, agent, mark.date).await.map_err(anyhow::Error::from)?;
+    let session = app.store.find_session(&origin, agent, mark.date).await?;
     Ok(Some(PointInTimeReason {
         kind: mark.kind,
         job: origin.to_string(),

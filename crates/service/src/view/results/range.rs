@@ -1,6 +1,6 @@
 //! One model's range of days, and its metrics.
 
-use super::super::{Configs, ViewError};
+use super::super::Configs;
 use super::account;
 use super::baseline::BaselineCache;
 use super::benchmark::Compared;
@@ -9,6 +9,7 @@ use super::load::{self, SelectedJob, chain, chosen};
 use super::range_reasoning::{conversations, summaries};
 use super::{Requested, Researched, point_in_time, trades};
 use crate::app::App;
+use crate::error::ServiceError;
 use crate::result_cache::ResultKey;
 use crate::view::results::conventions::conventions;
 use crate::view::results::refill::refill;
@@ -59,7 +60,7 @@ pub(super) async fn results(
     configs: &mut Configs,
     filter: &ResultFilter,
     (level, requested): (ReasoningLevel, &mut Requested),
-) -> Result<Vec<RangeResult>, ViewError> {
+) -> Result<Vec<RangeResult>, ServiceError> {
     let mut results = Vec::new();
     let mut beside = BaselineCache::default();
     let mut conversations = 0;
@@ -93,7 +94,7 @@ pub(super) async fn results(
                 let message = format!(
                     "full is for at most {MAX_CONVERSATIONS} model-days; GET /reasoning gives any number in pages"
                 );
-                return Err(ViewError::bad("reasoning", message));
+                return Err(ServiceError::invalid("reasoning", message));
             }
         }
         if !closed.is_empty() {
@@ -109,7 +110,7 @@ pub(super) async fn results(
 }
 
 /// The metric inputs of a closed day.
-async fn close(app: &App, day: ClosedDay) -> Result<Closed, ViewError> {
+async fn close(app: &App, day: ClosedDay) -> Result<Closed, ServiceError> {
     let fills = trades::fills(app, day.id, &day.fills, &day.filled).await?;
     let researched = Researched::read(day.metadata.as_deref());
     let value =
@@ -132,7 +133,7 @@ async fn result(
     dataset: Option<Arc<Dataset>>,
     days: Vec<Closed>,
     (level, requested): (ReasoningLevel, Option<&Symbol>),
-) -> Result<RangeResult, ViewError> {
+) -> Result<RangeResult, ServiceError> {
     let closed: Vec<&ClosedDay> = days.iter().map(|day| &day.day).collect();
     let reasoning = match level {
         ReasoningLevel::None => None,

@@ -1,8 +1,8 @@
 //! The reasoning of the days of a range, with order counts.
 
-use super::super::ViewError;
 use super::super::reasoning::message;
 use crate::app::App;
+use crate::error::ServiceError;
 use crate::view::quality::books;
 use papertape_core::id::{AgentName, JobId};
 use papertape_core::record::SessionId;
@@ -11,7 +11,7 @@ use papertape_store::{ClosedDay, OrderCounts, PageRequest, SessionFilter};
 use std::collections::BTreeSet;
 
 /// The reasoning of each day, without messages.
-pub(super) async fn summaries(app: &App, days: &[&ClosedDay]) -> Result<Vec<RangeReasoning>, ViewError> {
+pub(super) async fn summaries(app: &App, days: &[&ClosedDay]) -> Result<Vec<RangeReasoning>, ServiceError> {
     let ids: Vec<SessionId> = days.iter().map(|day| day.id).collect();
     let orders = app.store.order_counts(&ids).await?;
     Ok(days.iter().map(|day| range_reasoning(day, orders.get(&day.id))).collect())
@@ -27,7 +27,10 @@ fn range_reasoning(day: &ClosedDay, orders: Option<&OrderCounts>) -> RangeReason
     }
 }
 
-pub(super) async fn conversations(app: &App, days: &[&ClosedDay]) -> Result<Vec<RangeReasoning>, ViewError> {
+pub(super) async fn conversations(
+    app: &App,
+    days: &[&ClosedDay],
+) -> Result<Vec<RangeReasoning>, ServiceError> {
     let mut all = summaries(app, days).await?;
     let jobs: BTreeSet<(&JobId, &AgentName)> = days.iter().map(|day| (&day.job, &day.agent)).collect();
     for (job, agent) in jobs {

@@ -5,8 +5,8 @@
 //! order that cash, holdings or the participation cap do not cover there is reduced to the largest quantity that they
 //! do, and counted; one that nothing is left of is named with its reason, and so is one without a next bar.
 
-use super::super::ViewError;
 use crate::app::App;
+use crate::error::ServiceError;
 use papertape_agents::market_data::{conditions, conditions_at_close};
 use papertape_core::broker::{self, Books, FillModel, MarketProfile, Ohlc, Order, Rejection, Side};
 use papertape_core::id::Symbol;
@@ -47,7 +47,7 @@ pub(super) async fn refill(
     config: &SimulationConfig,
     dataset: Option<Arc<Dataset>>,
     days: &[&ClosedDay],
-) -> Result<Option<RefillResponse>, ViewError> {
+) -> Result<Option<RefillResponse>, ServiceError> {
     if config.market.fill_model == FillModel::NextOpen {
         return Ok(None);
     }

@@ -1,7 +1,7 @@
 //! A session's fills, with costs and realized results.
 
-use super::super::ViewError;
 use crate::app::App;
+use crate::error::ServiceError;
 use crate::view::fills::{is_fill, is_forced, is_ordered};
 use papertape_core::broker::{FeeInput, LedgerEntry, MarketProfile, Side};
 use papertape_core::id::Symbol;
@@ -66,7 +66,7 @@ pub(super) async fn fills(
     session: SessionId,
     positions: &[PositionRow],
     orders: &[OrderRow],
-) -> Result<Vec<Filled>, ViewError> {
+) -> Result<Vec<Filled>, ServiceError> {
     let mut orders: Vec<&OrderRow> = orders.iter().filter(|order| order.status == "filled").collect();
     let is_reported = |row: &PositionRow| row.terms.fee.is_some();
     let mut forced = match positions.iter().find(|row| is_forced(&row.action_type) && !is_reported(row)) {
@@ -161,7 +161,7 @@ impl Costs {
 }
 
 /// The forced fills of a session, by their row's number, from the book steps of its tape.
-async fn forced(app: &App, session: SessionId) -> Result<BTreeMap<u64, Costs>, ViewError> {
+async fn forced(app: &App, session: SessionId) -> Result<BTreeMap<u64, Costs>, ServiceError> {
     let mut outcomes = Vec::new();
     let mut request = PageRequest::first(1000);
     loop {
