@@ -408,5 +408,5 @@ fn solo_metadata(conversation: &Conversation) -> Map<String, Value> {
 
 /// The books only fail on numbers that no market has; such a job cannot continue.
 fn ledger_or_abort<T>(result: Result<T, LedgerError>) -> Result<T, SessionStop> {
-    result.map_err(|error| SessionStop::ContractViolation(format!("the books cannot go on: {error}")))
+    result.map_err(|error| SessionStop::ContractViolation(format!("the books cannot continue: {error}")))
 }

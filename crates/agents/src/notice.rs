@@ -12,12 +12,12 @@ pub(crate) fn describe_entry(entry: &LedgerEntry) -> Option<String> {
             let result = entry.realized().map_or(Decimal::ZERO, |r| r.pnl.0.round_dp(2).normalize());
             let (held, price) = (fill.quantity, fill.price);
             Some(format!(
-                "delisting: {symbol} left the market; the position of {held} was settled at {price} a share, realising {result}."
+                "delisting: {symbol} was delisted; the position of {held} was settled at {price} per share, realizing {result}."
             ))
         }
         LedgerEvent::Fill(fill) => {
             let what = entry.action_type.map_or("fill", |action| action.as_str());
-            let result = entry.realized().map(|r| format!(", realising {}", r.pnl.0.round_dp(2).normalize()));
+            let result = entry.realized().map(|r| format!(", realizing {}", r.pnl.0.round_dp(2).normalize()));
             Some(format!(
                 "{what}: {} {} {symbol} at {}{}.",
                 fill.side,
@@ -33,19 +33,19 @@ pub(crate) fn describe_entry(entry: &LedgerEntry) -> Option<String> {
         )),
         LedgerEvent::Dividend { amount, .. } => {
             let total = *amount * entry.amount.unwrap_or_default();
-            Some(format!("dividend: {symbol} paid {amount} a share, {total} in all."))
+            Some(format!("dividend: {symbol} paid {amount} per share, {total} in total."))
         }
         LedgerEvent::Financing { amount, nights, .. } => {
             let nights = nights.map_or(String::new(), |nights| format!(" for {nights} nights"));
             Some(format!("financing of {symbol}: {amount} charged{nights}."))
         }
         LedgerEvent::Insolvency { owed, .. } => Some(format!(
-            "insolvent: nothing is left and {owed} is owed. Trading has stopped for good: every order is \
-             rejected, and what is still held is closed at the next open."
+            "insolvent: nothing is left and {owed} is owed. Trading has ended for good: every order is \
+             rejected, and open positions are closed at the next open."
         )),
-        LedgerEvent::MarginCall { shortfall, .. } => {
-            Some(format!("margin call: {shortfall} is missing; it is covered by force at the next open."))
-        }
+        LedgerEvent::MarginCall { shortfall, .. } => Some(format!(
+            "margin call: {shortfall} is missing; positions are closed at the next open to cover it."
+        )),
         LedgerEvent::StopChange { .. } => None,
     }
 }

@@ -399,7 +399,7 @@ async fn run_tool(
         name => market::run(view, name, &call.arguments).unwrap_or_else(|| {
             let known: Vec<String> =
                 tool_specs(books.profile(), view, external).into_iter().map(|t| t.name).collect();
-            ToolOutput::error(format!("there is no tool `{name}`; there are: {}", known.join(", ")))
+            ToolOutput::error(format!("unknown tool `{name}`; expected one of {}", known.join(", ")))
         }),
     };
     let effect = ToolEffect::read(output.value.get("error").is_some() || call.name == "calculate");

@@ -27,8 +27,8 @@ pub(crate) fn rule(universe: Option<&str>, language: Language) -> String {
     let Some(index) = universe else { return String::new() };
     match language {
         Language::En => format!(
-            " The universe is {index}: only what is a member of {index} today can be bought or sold short; a position in \
-             what has left {index} can be reduced or closed."
+            " The universe is {index}: only today's members of {index} can be bought or sold short; a position in a \
+             former member can only be reduced or closed."
         ),
         Language::Zh => format!(
             "交易范围为 {index} 的成分股：只有今日的 {index} 成分股可以开仓或加仓；已调出 {index} 的持仓只能减仓或平仓。"

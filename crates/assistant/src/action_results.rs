@@ -94,7 +94,7 @@ fn bounded(data: &Value) -> Value {
         return data.clone();
     }
     let shown: String = text.chars().take(RESULT_CHARS).collect();
-    json!({ "cut": format!("the first {RESULT_CHARS} of {count} characters; ask for less"), "text": shown })
+    json!({ "cut": format!("the first {RESULT_CHARS} of {count} characters; request less"), "text": shown })
 }
 
 /// Whether it contains a task's result that was derived from untrusted text.

@@ -28,35 +28,31 @@ pub struct ActionSpec {
     pub parameters: &'static [Parameter],
 }
 
-const PLAN: Parameter = Parameter::required("plan_id", ParamType::Whole, "the plan's id");
+const PLAN: Parameter = Parameter::required("plan_id", ParamType::Whole, "plan ID");
 const OPTIONAL_PLAN: Parameter =
-    Parameter::optional("plan_id", ParamType::Whole, "the plan's id; the conversation's own where absent");
-const TASK: Parameter = Parameter::required("task_id", ParamType::Whole, "the task's id");
-const LIMIT: Parameter = Parameter::optional("limit", ParamType::Whole, "the most entries of the answer");
-const JOB: Parameter = Parameter::required("job_id", ParamType::Text, "the job's id, or `latest`");
-const OPTIONAL_JOB: Parameter = Parameter::optional("job_id", ParamType::Text, "the job's id, or `latest`");
+    Parameter::optional("plan_id", ParamType::Whole, "plan ID; the conversation's plan by default");
+const TASK: Parameter = Parameter::required("task_id", ParamType::Whole, "task ID");
+const LIMIT: Parameter = Parameter::optional("limit", ParamType::Whole, "maximum number of entries");
+const JOB: Parameter = Parameter::required("job_id", ParamType::Text, "job ID, or `latest`");
+const OPTIONAL_JOB: Parameter = Parameter::optional("job_id", ParamType::Text, "job ID, or `latest`");
 const OPTIONAL_MODEL: Parameter =
     Parameter::optional("model", ParamType::Text, "the agent's name in the job");
 
 const TRUSTED: Parameter = Parameter::optional(
     "trusted",
     ParamType::Flag,
-    "let its tasks start work that costs after they have read text of others; the person is asked first",
+    "let its tasks incur costs after they read text written by others; the user must confirm",
 );
 
 /// Parameters that every action has. Next to its own parameters in native calls, and next to `parameters` in
 /// JSON.
 pub const COMMON_PARAMETERS: [Parameter; 3] = [
-    Parameter::optional(
-        "order",
-        ParamType::Whole,
-        "which of the calls comes first; as they stand where absent",
-    ),
-    Parameter::optional("blocking", ParamType::Flag, "do later calls wait for it? true where absent"),
+    Parameter::optional("order", ParamType::Whole, "position in the sequence; as listed by default"),
+    Parameter::optional("blocking", ParamType::Flag, "whether later calls wait for it; true by default"),
     Parameter::optional(
         "retry_policy",
         ParamType::Object,
-        "{\"max_retries\": 0 to 5, \"backoff_sec\": seconds before each}; no retries where absent",
+        "{\"max_retries\": 0 to 5, \"backoff_sec\": seconds before each}; no retries by default",
     ),
 ];
 
@@ -103,31 +99,31 @@ pub const ACTIONS: &[ActionSpec] = &[
         PlanOperation,
         "create_plan",
         (
-            "make a plan; its tasks are made by create_task or decompose_task",
+            "create a plan; create_task or decompose_task adds its tasks",
             "新建计划；任务由 create_task 或 decompose_task 建立",
         ),
         &[
             Parameter::required("name", ParamType::Text, "a short name"),
-            Parameter::optional("goal", ParamType::Text, "what it is to reach"),
+            Parameter::optional("goal", ParamType::Text, "its goal"),
         ],
     ),
     plain(PlanOperation, "list_plans", ("list the newest plans", "列出最新的计划"), &[LIMIT]),
     deleting(plain(
         PlanOperation,
         "delete_plan",
-        ("delete a plan with its tasks; the person is asked first", "删除计划及其任务；先征求用户同意"),
+        ("delete a plan with its tasks; the user must confirm", "删除计划及其任务；先征求用户同意"),
         &[PLAN],
     )),
     incurring_cost(plain(
         PlanOperation,
         "execute_plan",
         (
-            "run a plan's tasks: dependencies first, then children, then the node",
+            "run a plan's tasks: dependencies first, then children, then the task itself",
             "执行计划的任务：先依赖，再子任务，最后本任务",
         ),
         &[
             OPTIONAL_PLAN,
-            Parameter::optional("wait", ParamType::Flag, "wait for its end; true where absent"),
+            Parameter::optional("wait", ParamType::Flag, "wait until it ends; true by default"),
             TRUSTED,
         ],
     )),
@@ -138,12 +134,12 @@ pub const ACTIONS: &[ActionSpec] = &[
         &[
             OPTIONAL_PLAN,
             Parameter::required("name", ParamType::Text, "a short name"),
-            Parameter::optional("instruction", ParamType::Text, "what is to be done, complete in itself"),
-            Parameter::optional("parent_id", ParamType::Whole, "the task that it is a part of"),
+            Parameter::optional("instruction", ParamType::Text, "what to do, self-contained"),
+            Parameter::optional("parent_id", ParamType::Whole, "parent task"),
             Parameter::optional(
                 "dependencies",
                 ParamType::Wholes,
-                "ids of tasks that must be completed before it",
+                "IDs of tasks that must be completed first",
             ),
         ],
     ),
@@ -159,38 +155,35 @@ pub const ACTIONS: &[ActionSpec] = &[
             Parameter::optional(
                 "dependencies",
                 ParamType::Wholes,
-                "ids of tasks that must be completed before it",
+                "IDs of tasks that must be completed first",
             ),
         ],
     ),
     plain(
         TaskOperation,
         "update_task_instruction",
-        ("replace what a task says is to be done", "修改任务的说明"),
+        ("replace a task's instruction", "修改任务的说明"),
         &[
             TASK,
             OPTIONAL_PLAN,
-            Parameter::required("instruction", ParamType::Text, "what is to be done, complete in itself"),
+            Parameter::required("instruction", ParamType::Text, "what to do, self-contained"),
         ],
     ),
     plain(
         TaskOperation,
         "move_task",
-        ("move a task below another one, or to another place among its siblings", "移动任务"),
+        ("move a task under another one, or to another position among its siblings", "移动任务"),
         &[
             TASK,
             OPTIONAL_PLAN,
-            Parameter::optional("parent_id", ParamType::Whole, "the task that it becomes a part of; 0: none"),
-            Parameter::optional("position", ParamType::Whole, "its place among its siblings, from 0"),
+            Parameter::optional("parent_id", ParamType::Whole, "new parent task; 0 for none"),
+            Parameter::optional("position", ParamType::Whole, "position among its siblings, from 0"),
         ],
     ),
     deleting(plain(
         TaskOperation,
         "delete_task",
-        (
-            "delete a task with those below it; the person is asked first",
-            "删除任务及其子任务；先征求用户同意",
-        ),
+        ("delete a task and its subtasks; the user must confirm", "删除任务及其子任务；先征求用户同意"),
         &[TASK, OPTIONAL_PLAN],
     )),
     incurring_cost(plain(
@@ -199,19 +192,15 @@ pub const ACTIONS: &[ActionSpec] = &[
         ("break a plan or one of its tasks into smaller tasks", "把计划或任务分解为更小的任务"),
         &[
             OPTIONAL_PLAN,
-            Parameter::optional("task_id", ParamType::Whole, "the task; the whole plan where absent"),
-            Parameter::optional("max_depth", ParamType::Whole, "levels below it, 1 to 4; 2 where absent"),
-            Parameter::optional(
-                "max_children",
-                ParamType::Whole,
-                "children of one task, 1 to 10; 5 where absent",
-            ),
+            Parameter::optional("task_id", ParamType::Whole, "the task; the whole plan by default"),
+            Parameter::optional("max_depth", ParamType::Whole, "levels below it, 1 to 4; 2 by default"),
+            Parameter::optional("max_children", ParamType::Whole, "children per task, 1 to 10; 5 by default"),
             Parameter::optional(
                 "total_node_budget",
                 ParamType::Whole,
-                "new tasks in all, 1 to 200; 50 where absent",
+                "new tasks in total, 1 to 200; 50 by default",
             ),
-            Parameter::optional("wait", ParamType::Flag, "wait for its end; true where absent"),
+            Parameter::optional("wait", ParamType::Flag, "wait until it ends; true by default"),
         ],
     )),
     plain(
@@ -223,42 +212,39 @@ pub const ACTIONS: &[ActionSpec] = &[
     plain(
         TaskOperation,
         "query_status",
-        ("say how far a plan or a task is", "查询计划或任务的进度"),
+        ("report the progress of a plan or a task", "查询计划或任务的进度"),
         &[
             OPTIONAL_PLAN,
-            Parameter::optional("task_id", ParamType::Whole, "the task; the whole plan where absent"),
+            Parameter::optional("task_id", ParamType::Whole, "the task; the whole plan by default"),
         ],
     ),
     incurring_cost(plain(
         TaskOperation,
         "rerun_task",
-        (
-            "run a task again, and whatever it needs that is not completed",
-            "重新执行任务及其尚未完成的前置任务",
-        ),
+        ("rerun a task and its unfinished prerequisites", "重新执行任务及其尚未完成的前置任务"),
         &[
             TASK,
             OPTIONAL_PLAN,
-            Parameter::optional("wait", ParamType::Flag, "wait for its end; true where absent"),
+            Parameter::optional("wait", ParamType::Flag, "wait until it ends; true by default"),
             TRUSTED,
         ],
     )),
     returning_untrusted_text(plain(
         ToolOperation,
         "web_search",
-        ("search the web by the configured service", "用所配置的服务搜索网络"),
-        &[Parameter::required("query", ParamType::Text, "what is looked for"), LIMIT],
+        ("search the web with the configured service", "用所配置的服务搜索网络"),
+        &[Parameter::required("query", ParamType::Text, "search terms"), LIMIT],
     )),
     incurring_cost(plain(
         ToolOperation,
         "run_simulation",
         (
-            "backtest traders over past trading days on paper; at most 3 years of one dataset at a time are sensible",
+            "backtest paper traders over past trading days; keep each run within 3 years of one dataset",
             "在历史交易日上回测交易员（模拟资金）",
         ),
         &[
             Parameter::optional("start_date", ParamType::Day, "first day"),
-            Parameter::required("end_date", ParamType::Day, "last day, included"),
+            Parameter::required("end_date", ParamType::Day, "last day, inclusive"),
             Parameter::optional(
                 "models",
                 ParamType::Texts,
@@ -267,71 +253,66 @@ pub const ACTIONS: &[ActionSpec] = &[
             Parameter::optional(
                 "agents",
                 ParamType::Objects,
-                "traders given whole: {\"name\", \"kind\": \"solo\" or \"desk\", \"model\": \"provider::model\", \"instructions\"}",
+                "full trader definitions: {\"name\", \"kind\": \"solo\" or \"desk\", \"model\": \"provider::model\", \"instructions\"}",
             ),
             Parameter::optional(
                 "symbols",
                 ParamType::Texts,
-                "what may be traded; all of the dataset where absent",
+                "symbols to trade; all of the dataset by default",
             ),
             Parameter::optional("dataset", ParamType::Text, "the dataset's name"),
             Parameter::optional("market", ParamType::Text, "the market profile's name"),
-            Parameter::optional("initial_cash", ParamType::Amount, "what each trader starts with"),
-            Parameter::optional("seed", ParamType::Whole, "the seed of the run's randomness"),
+            Parameter::optional("initial_cash", ParamType::Amount, "each trader's starting cash"),
+            Parameter::optional("seed", ParamType::Whole, "random seed"),
             Parameter::optional("budget", ParamType::Object, "{\"job\": {\"tokens\", \"usd\"}}"),
             Parameter::optional("memory", ParamType::Text, "off, rounds, rounds+open or all"),
-            Parameter::optional("wait", ParamType::Flag, "wait for its end; true where absent"),
+            Parameter::optional("wait", ParamType::Flag, "wait until it ends; true by default"),
         ],
     )),
-    plain(ToolOperation, "job_status", ("say how far a job is", "查询任务进度"), &[JOB]),
+    plain(ToolOperation, "job_status", ("report a job's progress", "查询任务进度"), &[JOB]),
     returning_untrusted_text(plain(
         ToolOperation,
         "query_reasoning",
         (
-            "read what traders decided and said on a day, with their theses and their reflections on it",
+            "read what traders decided and said on a day, with their theses and reflections",
             "读取交易员当天的决定、原话、持仓理由与反思",
         ),
         &[
             OPTIONAL_JOB,
             OPTIONAL_MODEL,
-            Parameter::optional("date", ParamType::Day, "the trading day; the newest where absent"),
+            Parameter::optional("date", ParamType::Day, "the trading day; the newest by default"),
             LIMIT,
         ],
     )),
     plain(
         ToolOperation,
         "query_results",
-        ("read a run's returns, drawdown, trades and values by day", "读取运行的收益、回撤、交易与每日净值"),
+        ("read a run's returns, drawdown, trades and daily values", "读取运行的收益、回撤、交易与每日净值"),
         &[
             JOB,
             OPTIONAL_MODEL,
             Parameter::optional("start_date", ParamType::Day, "first day"),
-            Parameter::optional("end_date", ParamType::Day, "last day, included"),
+            Parameter::optional("end_date", ParamType::Day, "last day, inclusive"),
         ],
     ),
     plain(
         ToolOperation,
         "compare_runs",
         (
-            "set runs beside each other, with buy and hold and equal weight; describes, proves nothing",
+            "compare runs with each other, buy and hold and equal weight; descriptive, not proof",
             "并列比较多个运行，并附买入持有与等权基准；仅作描述",
         ),
         &[
             Parameter::required("job_ids", ParamType::Texts, "the runs, or `latest`"),
             Parameter::optional("start_date", ParamType::Day, "first day"),
-            Parameter::optional("end_date", ParamType::Day, "last day, included"),
+            Parameter::optional("end_date", ParamType::Day, "last day, inclusive"),
         ],
     ),
     returning_untrusted_text(plain(
         ToolOperation,
         "search_memory",
-        ("find reflections on closed trades by words", "按词语搜索已平仓交易的反思"),
-        &[
-            Parameter::required("query", ParamType::Text, "what is looked for"),
-            OPTIONAL_JOB,
-            OPTIONAL_MODEL,
-            LIMIT,
-        ],
+        ("search reflections on closed trades by keyword", "按关键词搜索已平仓交易的反思"),
+        &[Parameter::required("query", ParamType::Text, "search terms"), OPTIONAL_JOB, OPTIONAL_MODEL, LIMIT],
     )),
     plain(
         ToolOperation,
@@ -340,7 +321,7 @@ pub const ACTIONS: &[ActionSpec] = &[
         &[
             Parameter::required("symbol", ParamType::Text, "the instrument"),
             Parameter::optional("start_date", ParamType::Day, "first day"),
-            Parameter::optional("end_date", ParamType::Day, "last day, included"),
+            Parameter::optional("end_date", ParamType::Day, "last day, inclusive"),
             Parameter::optional("dataset", ParamType::Text, "the dataset's name"),
             LIMIT,
         ],
@@ -349,7 +330,7 @@ pub const ACTIONS: &[ActionSpec] = &[
         ToolOperation,
         "audit_run",
         (
-            "replay a run on its tape without a model, and say what of the market it was shown and how late that became known",
+            "replay a run on its tape without a model, and report the market data it read and when that data became known",
             "不调用模型重放运行，并说明它看到了哪些数据、最晚何时可知",
         ),
         &[JOB],
@@ -358,13 +339,13 @@ pub const ACTIONS: &[ActionSpec] = &[
         ToolOperation,
         "cancel_job",
         (
-            "stop a job that is queued or running; it can be resumed; the person is asked first",
+            "stop a job that is queued or running; it can be resumed; the user must confirm",
             "停止排队中或运行中的任务，之后可恢复；先征求用户同意",
         ),
         &[Parameter::required(
             "job_id",
             ParamType::Text,
-            "the job's id, not `latest`; list_runs gives those of runs",
+            "job ID, not `latest`; list_runs shows the IDs of runs",
         )],
     )),
     plain(
@@ -375,7 +356,7 @@ pub const ACTIONS: &[ActionSpec] = &[
             Parameter::optional(
                 "status",
                 ParamType::Text,
-                "only those queued, running, completed, partial, failed or cancelled",
+                "only those that are queued, running, completed, partial, failed or cancelled",
             ),
             LIMIT,
         ],
@@ -384,26 +365,22 @@ pub const ACTIONS: &[ActionSpec] = &[
         ToolOperation,
         "list_data",
         ("list the datasets with their days and symbols", "列出数据集及其日期与代码"),
-        &[Parameter::optional(
-            "dataset",
-            ParamType::Text,
-            "one dataset by its name, with all of its symbols",
-        )],
+        &[Parameter::optional("dataset", ParamType::Text, "one dataset by name, with all its symbols")],
     ),
     plain(
         ContextRequest,
         "request_subgraph",
         (
-            "show more of a plan: a task with those below it, instructions and results whole",
+            "show more of a plan: a task and its subtasks, with full instructions and results",
             "显示计划的一部分：任务及其子任务、说明与结果全文",
         ),
         &[
             OPTIONAL_PLAN,
-            Parameter::optional("task_id", ParamType::Whole, "where to begin; the whole plan where absent"),
-            Parameter::optional("depth", ParamType::Whole, "levels below it; all where absent"),
+            Parameter::optional("task_id", ParamType::Whole, "root task; the whole plan by default"),
+            Parameter::optional("depth", ParamType::Whole, "levels below it; all by default"),
         ],
     ),
-    plain(SystemOperation, "help", ("say what the assistant can do", "说明助手能做什么"), &[]),
+    plain(SystemOperation, "help", ("describe what the assistant can do", "说明助手能做什么"), &[]),
 ];
 
 /// The action with this name.

@@ -84,7 +84,7 @@ pub async fn answer(
         "datasets": settings.datasets,
         "plan": context.plan,
         "context": Some(&turn.user.metadata["context"]).filter(|context| !context.is_null())
-            .map(|context| fence(Author::Outside, "the person's page", &context.to_string(), MAX_CONTEXT_CHARS)),
+            .map(|context| fence(Author::Outside, "the user's page", &context.to_string(), MAX_CONTEXT_CHARS)),
         "confirmed": (!results.is_empty()).then(|| results_as_data(&Value::Array(results))),
         "message": words,
     });
@@ -178,7 +178,7 @@ async fn turn(ctx: &mut Ctx, settings: &Settings) -> Result<Result<Turn, String>
         Ok(reply) => reply.data,
         Err(failure) => return Ok(Err(failure.to_string())),
     };
-    let unreadable = |error: serde_json::Error| format!("the message cannot be read: {error}");
+    let unreadable = |error: serde_json::Error| format!("the message cannot be parsed: {error}");
     let history = serde_json::from_value(data["history"].take()).map_err(unreadable);
     let turn = serde_json::from_value::<Turn>(data["turn"].take()).map_err(unreadable);
     Ok(turn.and_then(|turn| Ok(Turn { history: history?, ..turn })))
@@ -240,13 +240,13 @@ fn note(ended: &ConversationEnd, language: Language) -> (Option<String>, Option<
     match (ended, language) {
         (ConversationEnd::Answered, _) => (None, None),
         (ConversationEnd::OutOfRounds, Language::En) => {
-            (Some("I have used all the rounds of this turn; say “go on” to continue.".to_owned()), None)
+            (Some("I have used all the rounds of this turn; say “continue” to continue.".to_owned()), None)
         }
         (ConversationEnd::OutOfRounds, Language::Zh) => {
             (Some("本轮的步数已用完；请回复“继续”。".to_owned()), None)
         }
         (ConversationEnd::Truncated, Language::En) => {
-            (Some("(The answer was cut short by its limit of tokens.)".to_owned()), None)
+            (Some("(The answer was truncated at its token limit.)".to_owned()), None)
         }
         (ConversationEnd::Truncated, Language::Zh) => (Some("（回答因长度限制被截断。）".to_owned()), None),
         (ConversationEnd::Failed(failure), language) => {

@@ -231,7 +231,7 @@ pub(crate) fn schema() -> Value {
 pub(crate) fn read(text: &str, max_children: u32, room: u32) -> Result<Children, String> {
     let object = text.find('{').zip(text.rfind('}')).and_then(|(from, to)| text.get(from..=to));
     let answer: Value = serde_json::from_str(object.unwrap_or(text))
-        .map_err(|error| format!("the answer cannot be read: {error}"))?;
+        .map_err(|error| format!("the answer cannot be parsed: {error}"))?;
     let answered = answer["children"].as_array().ok_or("the answer has no `children`")?;
     let [max_children, room] = [max_children, room].map(|most| usize::try_from(most).unwrap_or(usize::MAX));
     let mut read = Children::default();
@@ -374,7 +374,7 @@ mod tests {
     // Goal: no response, however odd, produces children with circular dependencies.
     #[test]
     fn answers_without_children_are_named() {
-        assert!(read("no JSON", 5, 5).expect_err("fails").starts_with("the answer cannot be read"));
+        assert!(read("no JSON", 5, 5).expect_err("fails").starts_with("the answer cannot be parsed"));
         assert_eq!(read("{}", 5, 5).expect_err("fails"), "the answer has no `children`");
         let none = read(r#"Here: {"children": []}."#, 5, 5).expect("reads");
         assert!(none.made.is_empty() && none.left_out.is_empty() && none.dropped.is_empty());

@@ -116,7 +116,7 @@ fn question(
     match (language, spec.deletes) {
         (Language::En, true) => {
             format!(
-                "{}/{} {of} deletes for good{}. Shall I do it? Answer yes to confirm.",
+                "{}/{} {of} permanently deletes{}. Shall I do it? Answer yes to confirm.",
                 spec.kind,
                 spec.name,
                 named(": ")
@@ -132,8 +132,8 @@ fn question(
             format!("{}/{} 将停止任务{}。是否执行？请回复“是”确认。", spec.kind, spec.name, named("："))
         }
         (Language::En, false) if trusts(parameters) => format!(
-            "{}/{} {of} lets the plan's tasks start work that may cost money after they have read text that \
-             others wrote. Shall I do it? Answer yes to confirm.",
+            "{}/{} {of} lets the plan's tasks start work that may cost money after they have read text \
+             written by others. Shall I do it? Answer yes to confirm.",
             spec.kind, spec.name
         ),
         (Language::Zh, false) if trusts(parameters) => format!(
@@ -141,7 +141,7 @@ fn question(
             spec.kind, spec.name
         ),
         (Language::En, false) => format!(
-            "{}/{} {of} starts work that may cost money, and text that others wrote has been read in this turn. \
+            "{}/{} {of} starts work that may cost money, and text written by others has been read in this turn. \
              Shall I do it? Answer yes to confirm.",
             spec.kind, spec.name
         ),

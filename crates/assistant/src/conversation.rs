@@ -219,7 +219,7 @@ impl ConversationRequest<'_> {
         if !self.can_confirm {
             let why = match language {
                 Language::En => {
-                    "text that others wrote has been read, and nobody can be asked here: work that costs is refused"
+                    "text written by others has been read, and there is no user to ask here: actions that incur costs are rejected"
                 }
                 Language::Zh => "已读入他人撰写的文字，且这里没有人可以询问：产生费用的动作被拒绝",
             };

@@ -187,16 +187,16 @@ impl Decomposition {
         use StoppedReason::{Completed, Failed, MaxDepth, NodeBudget};
         let (made, left_out) = (self.stats.nodes_created, self.stats.children_left_out);
         let (why, why_zh) = match self.stopped_reason {
-            Completed => ("nothing is left to break up", "没有可继续分解的任务"),
-            MaxDepth => ("tasks at the deepest level are not broken up", "已到最大深度"),
-            NodeBudget => ("all tasks that it may make are made", "已用完任务数上限"),
-            Failed => ("nothing could be broken up", "无法分解"),
+            Completed => ("nothing is left to break down", "没有可继续分解的任务"),
+            MaxDepth => ("the maximum depth was reached", "已到最大深度"),
+            NodeBudget => ("the limit of new tasks was reached", "已用完任务数上限"),
+            Failed => ("nothing could be broken down", "无法分解"),
         };
         let details = self.left_out.words(language);
         match (language, details.is_empty()) {
-            (Language::En, true) => format!("{made} task(s) made, {left_out} left out; {why}"),
+            (Language::En, true) => format!("{made} task(s) created, {left_out} left out; {why}"),
             (Language::En, false) => {
-                format!("{made} task(s) made, {left_out} left out ({details}); {why}")
+                format!("{made} task(s) created, {left_out} left out ({details}); {why}")
             }
             (Language::Zh, true) => format!("新建 {made} 个任务，略去 {left_out} 个；{why_zh}"),
             (Language::Zh, false) => {

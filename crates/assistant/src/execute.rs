@@ -152,7 +152,7 @@ fn selected_tasks(plan: &PlanSnapshot, again: Option<TaskId>) -> Result<Vec<Task
         match chosen.iter().find(ready) {
             Some(next) => order.push(*next),
             // Cycles are rejected on creation.
-            None => return Err("the plan's tasks wait for each other".to_owned()),
+            None => return Err("the plan's tasks depend on each other in a cycle".to_owned()),
         }
     }
     Ok(order)
@@ -324,15 +324,13 @@ impl TaskQueue<'_> {
         let held_back = conversation.actions.iter().any(|one| one.held_back);
         let failed = |text: String| (TaskStatus::Failed, text);
         let (status, text) = match conversation.ended {
-            ConversationEnd::Truncated => {
-                failed("the answer was cut short by its limit of tokens".to_owned())
-            }
+            ConversationEnd::Truncated => failed("the answer was truncated at its token limit".to_owned()),
             ConversationEnd::Answered => match conversation.message.trim().strip_prefix(FAILED) {
                 Some(why) => failed(why.trim().to_owned()),
-                None if is_blank(&conversation.message) => failed("the worker gave no result".to_owned()),
+                None if is_blank(&conversation.message) => failed("the worker returned no result".to_owned()),
                 None => (TaskStatus::Completed, conversation.message),
             },
-            ConversationEnd::OutOfRounds => failed("the task did not end within its rounds".to_owned()),
+            ConversationEnd::OutOfRounds => failed("the task did not finish within its rounds".to_owned()),
             ConversationEnd::Failed(failure) => failed(failure.to_string()),
         };
         Ok(TaskOutcome { status, text, tainted: conversation.tainted, held_back })

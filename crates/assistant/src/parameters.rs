@@ -49,7 +49,7 @@ pub enum ParamType {
 
 papertape_core::words!(ParamType {
     Text = "text", Whole = "whole number", Amount = "number", Flag = "true or false",
-    Day = "YYYY-MM-DD", Texts = "list of texts", Wholes = "list of whole numbers",
+    Day = "YYYY-MM-DD", Texts = "list of strings", Wholes = "list of whole numbers",
     Object = "object", Objects = "list of objects",
 });
 
@@ -101,7 +101,7 @@ impl Parameter {
         match (self.param_type, value) {
             (ParamType::Text, Value::String(text)) => self.text(text),
             (ParamType::Text, Value::Number(number)) => Ok(number.to_string().into()),
-            (ParamType::Text, _) => wrong("a text", "文本"),
+            (ParamType::Text, _) => wrong("a string", "文本"),
             (ParamType::Whole, value) => match whole(&value) {
                 Some(number) => Ok(number.into()),
                 None => wrong("a whole number, 0 or more", "不小于 0 的整数"),
@@ -123,9 +123,9 @@ impl Parameter {
             (ParamType::Texts, Value::String(text)) => Ok(json!([self.text(text)?])),
             (ParamType::Texts, Value::Array(items)) => self.list(items, |item| match item {
                 Value::String(text) => self.text(text),
-                _ => wrong("a list of texts", "文本列表"),
+                _ => wrong("a list of strings", "文本列表"),
             }),
-            (ParamType::Texts, _) => wrong("a list of texts", "文本列表"),
+            (ParamType::Texts, _) => wrong("a list of strings", "文本列表"),
             (ParamType::Wholes, Value::Array(items)) => self.list(items, |item| match whole(&item) {
                 Some(number) => Ok(number.into()),
                 None => wrong("a list of whole numbers", "整数列表"),
@@ -150,13 +150,13 @@ impl Parameter {
         }
         if count > MAX_TEXT_CHARS {
             return Err(LocalizedMessage::new(
-                format!("`{name}` has {count} characters, of {MAX_TEXT_CHARS} at the most"),
+                format!("`{name}` has {count} characters; the limit is {MAX_TEXT_CHARS}"),
                 format!("`{name}` 有 {count} 个字符，最多 {MAX_TEXT_CHARS} 个"),
             ));
         }
         if text.contains('\0') {
             return Err(LocalizedMessage::new(
-                format!("`{name}` holds a NUL character"),
+                format!("`{name}` contains a NUL character"),
                 format!("`{name}` 含有 NUL 字符"),
             ));
         }
@@ -171,7 +171,7 @@ impl Parameter {
         if items.len() > MAX_ENTRIES {
             let (name, count) = (self.name, items.len());
             return Err(LocalizedMessage::new(
-                format!("`{name}` has {count} entries, of {MAX_ENTRIES} at the most"),
+                format!("`{name}` has {count} entries; the limit is {MAX_ENTRIES}"),
                 format!("`{name}` 有 {count} 项，最多 {MAX_ENTRIES} 项"),
             ));
         }
@@ -211,7 +211,7 @@ pub fn read(
             let (none, none_zh) = if known.is_empty() { ("none", "无") } else { ("", "") };
             let (known, name) = (known.join(", "), name.chars().take(80).collect::<String>());
             return Err(LocalizedMessage::new(
-                format!("there is no parameter `{name}`; there are: {known}{none}"),
+                format!("unknown parameter `{name}`; expected one of: {known}{none}"),
                 format!("没有参数 `{name}`；可用的有：{known}{none_zh}"),
             ));
         };

@@ -104,7 +104,7 @@ pub fn read(reply: &ModelReply) -> Reply {
         JsonCandidate::Broken(why) => Reply {
             message: String::new(),
             actions: vec![ActionCall::unreadable(LocalizedMessage::new(
-                format!("the answer is no JSON: {why}"),
+                format!("the answer is not JSON: {why}"),
                 format!("回答不是 JSON：{why}"),
             ))],
         },
@@ -116,7 +116,7 @@ pub fn read(reply: &ModelReply) -> Reply {
     }
     for late in read.actions.iter_mut().skip(MAX_ACTIONS) {
         late.fault = Some(LocalizedMessage::new(
-            format!("an answer has at most {MAX_ACTIONS} actions; ask for it in the next one"),
+            format!("an answer has at most {MAX_ACTIONS} actions; request it in the next one"),
             format!("一次回答最多 {MAX_ACTIONS} 个动作；请在下一次回答中提出"),
         ));
     }
@@ -265,7 +265,7 @@ fn action_from_call((at, call): (usize, &ToolCall)) -> OrderedAction {
             let mut action = ActionCall::new(&[], &call.name, &Value::Null);
             let raw: String = raw.chars().take(NAME_CHARS).collect();
             action.fault = Some(LocalizedMessage::new(
-                format!("its arguments are no JSON object: {raw}"),
+                format!("its arguments are not a JSON object: {raw}"),
                 format!("其参数不是 JSON 对象：{raw}"),
             ));
             action
@@ -285,7 +285,7 @@ fn action_from_call((at, call): (usize, &ToolCall)) -> OrderedAction {
 /// The fault for an unknown action name.
 pub(crate) fn unknown(name: &str) -> LocalizedMessage {
     let shown: String = name.chars().take(NAME_CHARS).collect();
-    LocalizedMessage::new(format!("there is no action `{shown}`"), format!("没有动作 `{shown}`"))
+    LocalizedMessage::new(format!("unknown action `{shown}`"), format!("没有动作 `{shown}`"))
 }
 
 /// The default order of an action.

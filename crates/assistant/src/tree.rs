@@ -73,7 +73,7 @@ fn branch(tasks: &[Task], at: &Task, levels: Option<u32>, depth: Depth) -> Value
         return shown;
     }
     shown["children"] = match levels {
-        Some(0) => json!(format!("{} more below; ask for them", children.len())),
+        Some(0) => json!(format!("{} more below; request them", children.len())),
         levels => {
             let below = levels.map(|levels| levels - 1);
             children.into_iter().map(|child| branch(tasks, child, below, depth)).collect()

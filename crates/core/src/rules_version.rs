@@ -17,7 +17,9 @@
 ///    charged per calendar night, and the symbol universe is that of the day.
 /// 3. Trading has costs: dated fees, slippage, borrow fees, a participation cap, price limits that slippage does not
 ///    cross, delistings. The house assistant reads one backtest per message.
-pub const RULES_VERSION: u32 = 3;
+/// 4. The texts that models read are corrected: prompts, tool descriptions, tool answers, rejections, memory templates
+///    and the house models' texts. Fills, digests and hash chains are those of version 3.
+pub const RULES_VERSION: u32 = 4;
 
 /// Why an unfinished job of an older rules version cannot run.
 pub const OLDER_RULES: &str = "started by an older version; branch it or run it again";

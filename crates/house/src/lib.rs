@@ -88,7 +88,7 @@ pub fn answer(request: &ModelRequest) -> Result<ModelResponse, String> {
 fn strategy(model: &str) -> Result<Strategy, String> {
     Strategy::named(model).ok_or_else(|| {
         let known: Vec<String> = NAMES.iter().map(|name| format!("house::{name}")).collect();
-        format!("there is no house model `house::{model}`; there are {}", known.join(", "))
+        format!("unknown house model `house::{model}`; expected one of {}", known.join(", "))
     })
 }
 

@@ -100,11 +100,11 @@ fn next(symbols: &[&str], en: bool, strategy: Strategy) -> String {
         symbols.join(", ")
     };
     match (strategy, en) {
-        (Strategy::Momentum, true) => format!("is {held} above its 20 and 50 day averages"),
+        (Strategy::Momentum, true) => format!("is {held} above its 20-day and 50-day averages"),
         (Strategy::Momentum, false) => format!("{held} 是否在 20 日与 50 日均线之上"),
         (Strategy::Contrarian, true) => format!("does the RSI of {held} leave its extreme"),
         (Strategy::Contrarian, false) => format!("{held} 的 RSI 是否离开极值"),
-        (Strategy::BuyAndHold, true) => format!("nothing: {held} is held whatever comes"),
+        (Strategy::BuyAndHold, true) => format!("nothing: {held} is held regardless"),
         (Strategy::BuyAndHold, false) => format!("无：无论如何持有 {held}"),
     }
 }
@@ -182,9 +182,9 @@ fn claims(thesis: &str, lost: bool) -> Vec<Value> {
 
 fn rules(symbol: &str, tags: &[&str], en: bool, strategy: Strategy) -> Vec<String> {
     let rule = match (tags.first().copied(), strategy) {
-        (Some("sizing"), _) => ("less leverage, and a nearer stop", "降低杠杆，收紧止损"),
+        (Some("sizing"), _) => ("less leverage and a tighter stop", "降低杠杆，收紧止损"),
         (Some("entry_timing"), _) => ("wait for a confirmed signal before entering", "等信号确认后再入场"),
-        (Some("held_too_long"), _) => ("leave sooner when the reason has gone", "理由消失后尽早离场"),
+        (Some("held_too_long"), _) => ("exit sooner when the reason is gone", "理由消失后尽早离场"),
         (Some(_), Strategy::Momentum) => ("do not buy a trend that is about to turn", "不追即将反转的趋势"),
         (Some(_), _) => ("check the reason again before buying the next dip", "再次抄底前重新核实理由"),
         (None, _) => return Vec::new(),
@@ -213,8 +213,8 @@ mod tests {
         let lesson = |pnl: &str, pct: &str, language| {
             let facts = format!("symbol: IBM\nside: long\npnl: {pnl}\n{pct}holding_days: 7\ncause: stop\n");
             let prompt = match language {
-                Language::En => format!("Facts of the ledger:\n{facts}Thesis at entry:\n"),
-                Language::Zh => format!("账本的事实：\n{facts}开仓时的依据：\n"),
+                Language::En => format!("Ledger facts:\n{facts}Thesis at entry:\n"),
+                Language::Zh => format!("账本数据：\n{facts}开仓时的依据：\n"),
             };
             let told = reflection(&prompt, language, Strategy::Momentum);
             told["summary"].as_str().unwrap_or_default().to_owned()

@@ -50,26 +50,26 @@ pub(super) fn no_tool(language: Language) -> String {
 }
 
 pub(super) fn portfolio_first(language: Language) -> String {
-    choose(language, "I start with what the portfolio holds.", "先看账户里的持仓和现金。")
+    choose(language, "I start with the portfolio's holdings.", "先看账户里的持仓和现金。")
 }
 
 pub(super) fn opening_line(language: Language, strategy: Strategy) -> String {
     match strategy {
-        Strategy::BuyAndHold => choose(language, "Next I look at today's prices.", "接着看今天的价格。"),
-        _ => choose(language, "Next I look at today's prices and indicators.", "接着看今天的价格和指标。"),
+        Strategy::BuyAndHold => choose(language, "Next I check today's prices.", "接着看今天的价格。"),
+        _ => choose(language, "Next I check today's prices and indicators.", "接着看今天的价格和指标。"),
     }
 }
 
 pub(super) fn compute(language: Language) -> String {
     choose(
         language,
-        "Some indicators are not there, so I read the bars and compute what they allow.",
-        "有些指标还没有，我读取行情自己计算。",
+        "Some indicators are missing, so I read the bars and compute what I can.",
+        "部分指标缺失，我读取行情自行计算。",
     )
 }
 
 pub(super) fn selling(language: Language) -> String {
-    choose(language, "I sell first, so that the cash is there for the rest.", "先卖出，腾出现金。")
+    choose(language, "I sell first to free cash for the rest.", "先卖出，腾出现金。")
 }
 
 pub(super) fn buying(language: Language, market: &Market) -> String {
@@ -92,7 +92,7 @@ pub(super) fn buying(language: Language, market: &Market) -> String {
     };
     choose(
         language,
-        format!("Now I buy, {english} and with a little cash kept for fees."),
+        format!("Now I buy, {english}, and keep a little cash for fees."),
         format!("现在买入，{chinese}并留一点现金付手续费。"),
     )
 }
@@ -100,7 +100,7 @@ pub(super) fn buying(language: Language, market: &Market) -> String {
 pub(super) fn smaller(language: Language) -> String {
     choose(
         language,
-        "An order was refused for its size; I try a smaller one once.",
+        "An order was rejected for its size; I try a smaller one once.",
         "有订单因数量被拒，我减少数量再试一次。",
     )
 }
@@ -141,7 +141,7 @@ pub(super) fn reason(language: Language, opinion: &SymbolView) -> String {
         }
         Reason::TrendUp => (
             format!(
-                "the trend is up, because the price {price} is above the 20-day average {fast} and that is not below the 50-day average {slow} (RSI {rsi})"
+                "the trend is up, because the price {price} is above the 20-day average {fast}, which is not below the 50-day average {slow} (RSI {rsi})"
             ),
             format!(
                 "趋势向上，因为价格 {price} 高于 20 日均线 {fast}，且不低于 50 日均线 {slow}（RSI {rsi}）"
@@ -159,7 +159,7 @@ pub(super) fn reason(language: Language, opinion: &SymbolView) -> String {
         ),
         Reason::TrendDown => (
             format!(
-                "the trend is down, because the price {price} is below the 20-day average {fast} and that is not above the 50-day average {slow} (RSI {rsi})"
+                "the trend is down, because the price {price} is below the 20-day average {fast}, which is not above the 50-day average {slow} (RSI {rsi})"
             ),
             format!(
                 "趋势向下，因为价格 {price} 低于 20 日均线 {fast}，且不高于 50 日均线 {slow}（RSI {rsi}）"
@@ -190,7 +190,7 @@ pub(super) fn reason(language: Language, opinion: &SymbolView) -> String {
             "nothing is held yet, so the cash is spread equally".into(),
             "尚无持仓，所以把现金平均分配".into(),
         ),
-        Reason::Holding => ("what was bought once is held".into(), "买入之后一直持有".into()),
+        Reason::Holding => ("positions are held once bought".into(), "买入之后一直持有".into()),
     };
     choose(language, english, chinese)
 }
@@ -235,11 +235,11 @@ fn untouched(language: Language, opinion: &SymbolView, market: &Market) -> Strin
     let holds = held > Decimal::ZERO || (market.is_leveraged() && !held.is_zero());
     let (english, chinese) = match opinion.stance {
         _ if holds => ("I hold my position", "继续持有"),
-        Signal::Short => ("I wanted to sell short, but the cash does not reach", "想卖空，但资金不足"),
+        Signal::Short => ("I wanted to sell short, but there is not enough cash", "想卖空，但资金不足"),
         Signal::Buy if market.unit == Decimal::ONE => {
-            ("I wanted to buy, but the cash does not reach for a share", "想买入，但现金不足一股")
+            ("I wanted to buy, but there is not enough cash for one share", "想买入，但现金不足一股")
         }
-        Signal::Buy => ("I wanted to buy, but the cash does not reach", "想买入，但资金不足"),
+        Signal::Buy => ("I wanted to buy, but there is not enough cash", "想买入，但资金不足"),
         Signal::Hold | Signal::Exit | Signal::Unknown => ("I stay out", "不参与"),
     };
     choose(language, english, chinese)
@@ -261,7 +261,7 @@ fn outcome(language: Language, exchange: &ToolExchange<'_>) -> String {
         }
         Some("pending") => choose(
             language,
-            format!("my order to {to_do} {size} waits to be filled"),
+            format!("my order to {to_do} {size} is pending"),
             format!("{to_do} {size} 股的订单等待成交"),
         ),
         _ => {
@@ -269,7 +269,7 @@ fn outcome(language: Language, exchange: &ToolExchange<'_>) -> String {
             let why = why.unwrap_or("no answer");
             choose(
                 language,
-                format!("I tried to {to_do} {size} and was refused ({why})"),
+                format!("I tried to {to_do} {size} and the order was rejected ({why})"),
                 format!("尝试{to_do} {size} 股，被拒绝（{why}）"),
             )
         }

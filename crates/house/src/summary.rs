@@ -8,7 +8,7 @@ use papertape_core::prompt::lines::{SUMMARY_END, SUMMARY_TASK};
 const LONGEST: usize = 400;
 
 /// Words that indicate an action, in lower case, separated by bars.
-const ACTIONS: &str = "bought|sold|buy|sell|short|cover|hold|stay out|trim|close|reduce|refused|\
+const ACTIONS: &str = "bought|sold|buy|sell|short|cover|hold|stay out|trim|close|reduce|refused|rejected|\
     买入|卖出|卖空|平仓|持有|加仓|减仓|不参与";
 
 /// Words that indicate a reason, in lower case, separated by bars.

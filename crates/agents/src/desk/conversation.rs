@@ -110,7 +110,7 @@ impl NodeConversation<'_> {
                 request.messages.push(Message::Tool { call_id, name, content: output.content });
             }
         }
-        let message = format!("{max_steps} calls to the model brought no report");
+        let message = format!("no report after {max_steps} model calls");
         Ok(Err(NodeFailure { kind: STEP_LIMIT.to_owned(), message }))
     }
 
@@ -186,7 +186,7 @@ impl NodeConversation<'_> {
 fn text_of(reply: &ModelReply) -> Result<String, NodeFailure> {
     let text = reply.text.trim();
     if is_blank(text) {
-        let message = "the answer has no text that can be seen".to_owned();
+        let message = "the answer has no visible text".to_owned();
         return Err(NodeFailure { kind: FailureKind::EmptyAnswer.as_str().to_owned(), message });
     }
     Ok(text.to_owned())

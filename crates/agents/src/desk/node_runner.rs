@@ -150,7 +150,7 @@ async fn record_outcome(
 fn fallback_text(role: &RoleSpec, degradation: &Degradation, language: Language) -> String {
     let node = role.node;
     let cause = match (degradation.kind, language) {
-        (DegradationKind::Timeout, Language::En) => "its deadline passed".to_owned(),
+        (DegradationKind::Timeout, Language::En) => "it timed out".to_owned(),
         (DegradationKind::Timeout, Language::Zh) => "超过时限".to_owned(),
         (DegradationKind::Error, Language::En) => format!("it failed ({})", degradation.reason),
         (DegradationKind::Error, Language::Zh) => format!("出错（{}）", degradation.reason),
@@ -164,17 +164,17 @@ fn fallback_text(role: &RoleSpec, degradation: &Degradation, language: Language)
             format!("【{node} 没有给出论点：{cause}。研究已降级，辩论的这一方未经检验。】")
         }
         (RoleKind::ResearchManager, Language::En) => format!(
-            "Recommendation: HOLD\n\nResearch is degraded: the {node} gave no judgement, for {cause}. There is \
+            "Recommendation: HOLD\n\nResearch is degraded: the {node} gave no judgment: {cause}. There is \
              no plan to act on; leave the position as it is."
         ),
         (RoleKind::ResearchManager, Language::Zh) => format!(
             "建议：HOLD（持有）\n\n研究已降级：{node} 没有给出判断，原因是{cause}。没有可供执行的计划；保持现有仓位。"
         ),
         (_, Language::En) => {
-            format!("[The {node} gave nothing: {cause}. What it would have said is not known.]")
+            format!("[The {node} gave no answer: {cause}. Its view is unknown.]")
         }
         (_, Language::Zh) => {
-            format!("【{node} 没有给出内容：{cause}。它本会说什么不得而知。】")
+            format!("【{node} 没有给出内容：{cause}。其看法未知。】")
         }
     }
 }

@@ -43,7 +43,7 @@ pub(crate) async fn run(
         false => None,
     };
     let output = output.unwrap_or_else(|| {
-        ToolOutput::error(format!("there is no tool `{}`; there are: {}", call.name, names.join(", ")))
+        ToolOutput::error(format!("unknown tool `{}`; expected one of {}", call.name, names.join(", ")))
     });
     let reason = || output.value["error"].as_str().unwrap_or_default().to_owned();
     let missing = output.missing.clone().map(|source| (source, reason()));

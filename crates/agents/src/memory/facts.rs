@@ -67,16 +67,16 @@ impl RoundFacts {
         let conclusion = self.assets.iter().map(|asset| format!("{} {}", asset.symbol, asset.decision));
         let risk = account.positions().iter().map(|(symbol, held)| risk(symbol, held, language));
         let next = account.positions().iter().map(|(symbol, held)| match (held.stop, en) {
-            (Some(stop), true) => format!("does {symbol} stay clear of its stop of {stop}"),
+            (Some(stop), true) => format!("does {symbol} hold above or below its stop of {stop}"),
             (Some(stop), false) => format!("{symbol} 是否守住止损 {stop}"),
-            (None, true) => format!("does the reason to hold {symbol} still stand"),
+            (None, true) => format!("does the reason to hold {symbol} still apply"),
             (None, false) => format!("持有 {symbol} 的理由是否仍成立"),
         });
         RoundSummary::new([
             join(conclusion.collect(), pick("nothing was traded", "未交易")),
             join(self.booked.clone(), pick("wait: nothing changed", "观望：持仓无变化")),
             join(risk.collect(), pick("no open position, no stop to check", "无持仓，无须检查止损")),
-            join(next.collect(), pick("does a signal to enter appear", "是否出现入场信号")),
+            join(next.collect(), pick("does an entry signal appear", "是否出现入场信号")),
         ])
     }
 }

@@ -97,7 +97,7 @@ fn folded(period: String, symbol: Symbol, rows: &[&ReflectionRow]) -> CompactedP
     let next_rules: Vec<String> = rules.iter().take(RULES).map(|(rule, _)| (*rule).to_owned()).collect();
     let pct = mean_return_pct.map_or(String::new(), |pct| format!(", {pct}% on average"));
     let mut summary =
-        format!("{symbol} in {period}: {} closed, {wins} with a gain, {pnl} in all{pct}.", rows.len());
+        format!("{symbol} in {period}: {} closed, {wins} at a gain, {pnl} in total{pct}.", rows.len());
     let mut tags: Vec<(&String, &u32)> = error_tags.iter().collect();
     tags.sort_by_key(|(tag, times)| (u32::MAX - **times, *tag));
     if !tags.is_empty() {

@@ -430,7 +430,7 @@ async fn current_query_vector(
         return Ok(None);
     }
     let made = vectors(ctx, model, options, &[query.words]).await?;
-    Ok(Some(made.and_then(|mut made| made.pop().ok_or_else(|| "no vector came".to_owned()))))
+    Ok(Some(made.and_then(|mut made| made.pop().ok_or_else(|| "no vector was returned".to_owned()))))
 }
 
 fn newest_round<'a>(reader: &RecallContext<'a>) -> Option<&'a RecalledFrom<RoundMemoryRow>> {
@@ -482,7 +482,7 @@ fn lesson_shown(lesson: &Lesson, language: Language) -> RecalledItem {
     }
     if lesson.is_template {
         text.push_str(match language {
-            Language::En => " [template: figures of the books only, not a judgment]",
+            Language::En => " [template: ledger figures only, not a judgment]",
             Language::Zh => "［模板：仅含账面数字，不是评判］",
         });
     }

@@ -131,13 +131,13 @@ pub(super) fn with_answer(
 ) -> Result<ReflectionRow, String> {
     let json = match (text.find('{'), text.rfind('}')) {
         (Some(begin), Some(end)) if begin < end => &text[begin..=end],
-        _ => return Err("there is no JSON object in it".to_owned()),
+        _ => return Err("it contains no JSON object".to_owned()),
     };
     let answer: Answer = serde_json::from_str(json).map_err(|error| error.to_string())?;
     let summary = one_line(&answer.summary);
     let length = super::round_summary::chars(&summary);
     if papertape_core::fence::is_blank(&summary) || length > REFLECTION_CHARS {
-        return Err(format!("summary has {length} characters, at most {REFLECTION_CHARS} and at least 1"));
+        return Err(format!("summary has {length} characters; it must have 1 to {REFLECTION_CHARS}"));
     }
     let mut error_tags = answer
         .error_tags

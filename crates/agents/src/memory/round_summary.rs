@@ -32,8 +32,8 @@ impl std::fmt::Display for Problem {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             Self::Missing(parts) => write!(f, "missing: {}", parts.join(", ")),
-            Self::TooLong(chars) => write!(f, "{chars} characters, at most {SUMMARY_CHARS}"),
-            Self::RiskTooLong(chars) => write!(f, "[Risk] has {chars} characters, at most {RISK_CHARS}"),
+            Self::TooLong(chars) => write!(f, "{chars} characters; the limit is {SUMMARY_CHARS}"),
+            Self::RiskTooLong(chars) => write!(f, "[Risk] has {chars} characters; the limit is {RISK_CHARS}"),
         }
     }
 }

@@ -85,20 +85,20 @@ pub(super) fn english(profile: &MarketProfile, allowed: Allowed, day: Date) -> S
         notes.extend(band.maximum.map(|maximum| format!("at most {maximum}")));
         notes.extend(band.maximum_bps.map(|bps| format!("at most {}% of the value", percent(bps))));
         let notes = if notes.is_empty() { String::new() } else { format!(" ({})", notes.join(", ")) };
-        parts.push(format!("{} {rate}{notes}", name.replace('_', " ")));
+        parts.push(format!("{} {rate}{notes}", english_name(name)));
     }
     let mut text = format!(" A fill costs: {}.", parts.join("; "));
     let borrow = profile.short_borrow_bps();
     // With leverage, its own sentences state the cost of borrowing.
     if allowed.shorting && !borrow.is_zero() && allowed.max_leverage <= Decimal::ONE {
         text.push_str(&format!(
-            " Borrowed shares cost {} basis points per year of a short position's value, by the calendar night.",
+            " Borrowed shares cost {} basis points per year of a short position's value, charged per calendar night.",
             borrow.normalize()
         ));
     }
     if !profile.dividend_withholding_pct.is_zero() {
         let withheld = profile.dividend_withholding_pct.normalize();
-        text.push_str(&format!(" {withheld}% of dividends are withheld."));
+        text.push_str(&format!(" {withheld}% of dividends is withheld."));
     }
     text
 }
@@ -142,13 +142,21 @@ pub(super) fn chinese(profile: &MarketProfile, allowed: Allowed, day: Date) -> S
     let mut text = format!("每笔成交的成本：{}。", parts.join("；"));
     let borrow = profile.short_borrow_bps();
     if allowed.shorting && !borrow.is_zero() && allowed.max_leverage <= Decimal::ONE {
-        text.push_str(&format!("融券年费率为空头市值的 {} 个基点，按日历夜数收取。", borrow.normalize()));
+        text.push_str(&format!("融券年费率为空头市值的 {} 个基点，按自然日隔夜数收取。", borrow.normalize()));
     }
     if !profile.dividend_withholding_pct.is_zero() {
         let withheld = profile.dividend_withholding_pct.normalize();
         text.push_str(&format!("股息预扣 {withheld}%。"));
     }
     text
+}
+
+fn english_name(name: &str) -> String {
+    match name {
+        "sec_fee" => "SEC fee".to_owned(),
+        "finra_taf" => "FINRA TAF".to_owned(),
+        other => other.replace('_', " "),
+    }
 }
 
 fn chinese_name(name: &str) -> String {

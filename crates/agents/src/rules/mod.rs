@@ -65,9 +65,9 @@ fn english_limits(profile: &MarketProfile, day: Date) -> String {
     let mut text = String::new();
     if let Some(rule) = profile.participation {
         text.push_str(&format!(
-            " In one instrument and on one day at most {share}% of the mean volume of the last {bars} bars before today \
-             may be traded; a larger order is rejected with the largest admissible quantity, and nothing is filled \
-             in part.",
+            " Per instrument and day, at most {share}% of the mean volume of the last {bars} bars before today may be \
+             traded; a larger order is rejected with the largest admissible quantity, and there are no partial \
+             fills.",
             share = rule.share_pct.normalize(),
             bars = rule.bars
         ));
@@ -90,7 +90,7 @@ fn chinese_limits(profile: &MarketProfile, day: Date) -> String {
     let mut text = String::new();
     if let Some(rule) = profile.participation {
         text.push_str(&format!(
-            "同一标的每天成交量不得超过此前 {bars} 根日线平均成交量的 {share}%；超出的订单整单拒绝并告知最大可下数量，\
+            "同一标的每天成交量不得超过此前 {bars} 根日线平均成交量的 {share}%；超出的订单整单拒绝，并给出最大可下数量，\
              不做部分成交。",
             share = rule.share_pct.normalize(),
             bars = rule.bars
@@ -132,13 +132,13 @@ fn max_stop_loss() -> Decimal {
 
 fn english(profile: &MarketProfile, allowed: Allowed, day: Date) -> String {
     let amounts = if profile.fractional {
-        "Fractions may be traded, down to 0.00000001.".to_owned()
+        "Fractional quantities are allowed, down to 0.00000001.".to_owned()
     } else if profile.lot.0 == Decimal::ONE {
-        "Trade whole shares in lots of 1.".to_owned()
+        "Only whole shares can be traded.".to_owned()
     } else {
         format!(
-            "Buy whole lots of {lot} shares and sell whole lots; an odd rest, as a bonus issue leaves it, \
-             can only be sold together with all that you hold.{other}",
+            "Buy and sell in whole lots of {lot} shares; an odd lot, such as a bonus issue leaves, can only be sold \
+             together with the rest of the position.{other}",
             lot = profile.lot,
             other = if profile.board_lots.is_empty() {
                 String::new()
@@ -153,25 +153,25 @@ fn english(profile: &MarketProfile, allowed: Allowed, day: Date) -> String {
         FillModel::Close => "Orders fill at today's close.",
     };
     let locked = if profile.t_plus_one {
-        " T+1 holds: what is bought today can be sold from the next trading day on; `sellable` in \
+        " T+1 applies: shares bought today can be sold from the next trading day on; `sellable` in \
          get_portfolio is what can be sold today."
     } else {
         ""
     };
     let short = match (allowed.shorting, profile.fractional) {
         (true, true) => " You may go short.",
-        (true, false) => " Shares may be sold short.",
-        (false, _) => " Nothing may be sold short.",
+        (true, false) => " Short selling is allowed.",
+        (false, _) => " Short selling is not allowed.",
     };
     let leverage = if allowed.max_leverage > Decimal::ONE {
         format!(
-            " Leverage goes from {least} to {most}. A position with a leverage above 1 must carry a stop, and \
+            " Leverage is from {least} to {most}. A position with leverage above 1 must have a stop, and \
              |entry - stop| / entry x leverage may be at most {loss}%, so at a leverage of {most} the stop is \
-             at most {closest}% away; a stop may be tightened, never loosened, and what is added to a position \
-             has its leverage. Margin is isolated: a position whose loss reaches its margin is liquidated \
-             and costs no more than that. What is borrowed costs {financing} basis points a year, charged at the \
-             close for the nights until the next trading day. `available` in get_portfolio is what new \
-             positions can be opened with.",
+             at most {closest}% away. A stop may be tightened, never loosened; an addition to a position has \
+             the position's leverage. Margin is isolated: a position whose loss reaches its margin is \
+             liquidated and loses no more than that. Borrowed money costs {financing} basis points per year, \
+             charged at the close for each calendar night until the next trading day. `available` in \
+             get_portfolio is what can be used to open new positions.",
             least = profile.min_leverage,
             most = allowed.max_leverage,
             loss = max_stop_loss(),
@@ -218,7 +218,7 @@ fn chinese(profile: &MarketProfile, allowed: Allowed, day: Date) -> String {
             "杠杆为 {least} 至 {most} 倍。杠杆高于 1 倍的仓位必须设置止损，且 |入场价 - 止损价| / 入场价 x 杠杆\
              不得超过 {loss}%，即 {most} 倍杠杆时止损距离至多 {closest}%；止损只能收紧，不能放宽；\
              加仓须与原仓位杠杆相同。保证金为逐仓：亏损达到保证金时强制平仓，损失以保证金为限。借入资金年费率为 {financing} 个基点，\
-             收盘时按到下一交易日的日历夜数收取。\
+             收盘时按距下一交易日的自然日隔夜数收取。\
              get_portfolio 中的 available 是可用于开仓的资金。",
             least = profile.min_leverage,
             most = allowed.max_leverage,

@@ -15,7 +15,7 @@ const DEEPEST: u32 = 50;
 pub fn tool() -> ToolSpec {
     spec(
         "calculate",
-        "Calculates an arithmetic expression with + - * / % ^ and brackets",
+        "Calculates an arithmetic expression with + - * / % ^ and parentheses",
         &[("expression", json!({ "type": "string", "description": "for example (1024.5 - 3.2) / 187.3" }))],
         1,
     )
@@ -44,7 +44,7 @@ pub fn evaluate(expression: &str) -> Result<Decimal, String> {
     let value = parser.sum()?;
     match parser.peek() {
         None => Ok(value),
-        Some(stray) => Err(format!("`{stray}` does not belong there")),
+        Some(stray) => Err(format!("unexpected `{stray}`")),
     }
 }
 
@@ -92,7 +92,7 @@ impl Parser<'_> {
     fn signed(&mut self) -> Result<Decimal, String> {
         self.depth += 1;
         if self.depth > DEEPEST {
-            return Err(format!("the expression nests deeper than {DEEPEST}"));
+            return Err(format!("the expression is nested deeper than {DEEPEST} levels"));
         }
         let value = match self.take(&['+', '-']) {
             Some('-') => self.signed().map(|value| -value),
@@ -112,7 +112,7 @@ impl Parser<'_> {
         if base.is_zero() && exponent.is_sign_negative() {
             return Err("division by zero".to_owned());
         }
-        base.checked_powd(exponent).ok_or_else(|| "the power is too large or no number".to_owned())
+        base.checked_powd(exponent).ok_or_else(|| "the power is too large or not a number".to_owned())
     }
 
     fn atom(&mut self) -> Result<Decimal, String> {
@@ -120,17 +120,17 @@ impl Parser<'_> {
             let value = self.sum()?;
             return match self.take(&[')']) {
                 Some(_) => Ok(value),
-                None => Err("a bracket is not closed".to_owned()),
+                None => Err("unclosed parenthesis".to_owned()),
             };
         }
-        let Some(next) = self.peek() else { return Err("the expression ends too early".to_owned()) };
+        let Some(next) = self.peek() else { return Err("unexpected end of the expression".to_owned()) };
         let digits = self.rest.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(self.rest.len());
         if digits == 0 {
-            return Err(format!("`{next}` is no number"));
+            return Err(format!("`{next}` is not a number"));
         }
         let (text, rest) = self.rest.split_at(digits);
         self.rest = rest;
-        text.parse().map_err(|_| format!("`{text}` is no number"))
+        text.parse().map_err(|_| format!("`{text}` is not a number"))
     }
 }
 

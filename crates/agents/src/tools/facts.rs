@@ -16,7 +16,7 @@ const MAX_POINTS: usize = 120;
 pub fn statements_tool() -> ToolSpec {
     let limit = json!({
         "type": "integer", "minimum": 1, "maximum": MAX_FIGURES,
-        "description": "how many figures, those of the newest periods; 60 by default",
+        "description": "how many figures, newest periods first; 60 by default",
     });
     spec(
         "get_statements",
@@ -31,7 +31,7 @@ pub fn statements_tool() -> ToolSpec {
 pub fn profile_tool() -> ToolSpec {
     spec(
         "get_profile",
-        "What an instrument is: its name and the currency of its prices",
+        "An instrument's name and the currency of its prices",
         &[("symbol", json!({ "type": "string", "description": "ticker symbol" }))],
         1,
     )
@@ -42,12 +42,12 @@ pub fn profile_tool() -> ToolSpec {
 pub fn macro_tool() -> ToolSpec {
     let limit = json!({
         "type": "integer", "minimum": 1, "maximum": MAX_POINTS,
-        "description": "how many periods, the newest; 12 by default",
+        "description": "how many of the newest periods; 12 by default",
     });
     spec(
         "get_macro",
-        "A macroeconomic series as last revised, newest period first; without a name, the names there are",
-        &[("series", json!({ "type": "string", "description": "the series' name" })), ("limit", limit)],
+        "A macroeconomic series as last revised, newest period first; without a name, the available series",
+        &[("series", json!({ "type": "string", "description": "name of the series" })), ("limit", limit)],
         0,
     )
 }

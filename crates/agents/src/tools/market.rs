@@ -34,7 +34,7 @@ pub fn tools(intervals: &[Interval]) -> Vec<ToolSpec> {
     vec![
         spec(
             "get_price",
-            "The newest known price of a symbol: today's open",
+            "The latest known price of a symbol: today's open",
             &[("symbol", symbol.clone())],
             1,
         ),
@@ -57,7 +57,7 @@ pub fn tools(intervals: &[Interval]) -> Vec<ToolSpec> {
         ),
         spec(
             "get_news",
-            "News that had been published, newest first, of one symbol or of all",
+            "Published news, newest first, for one symbol or all",
             &[("symbol", symbol), ("limit", limit("items, 10 by default", MAX_NEWS))],
             0,
         ),
@@ -73,10 +73,9 @@ fn get_bars_tool(symbol: &Value, limit: &Value, intervals: &[Interval]) -> ToolS
     }
     let mut lengths = vec![DAY.to_owned()];
     lengths.extend(intervals.iter().map(ToString::to_string));
-    let interval =
-        json!({ "type": "string", "enum": lengths, "description": "how long a bar lasts, 1d by default" });
+    let interval = json!({ "type": "string", "enum": lengths, "description": "bar length, 1d by default" });
     properties.push(("interval", interval));
-    let about = "Complete bars of days or of a length within the day, oldest first, adjusted for splits";
+    let about = "Complete daily or intraday bars, oldest first, adjusted for splits";
     spec("get_bars", about, &properties, 1)
 }
 

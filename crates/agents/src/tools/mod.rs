@@ -208,7 +208,7 @@ impl<'a> Arguments<'a> {
         match &self.0[name] {
             Value::Null => Ok(None),
             Value::String(text) => Ok(Some(text.trim())),
-            other => Err(format!("`{name}` must be a text, not {other}")),
+            other => Err(format!("`{name}` must be a string, not {other}")),
         }
     }
 
@@ -244,9 +244,9 @@ impl<'a> Arguments<'a> {
             Value::String(text) => Ok(text.split(',').map(str::trim).collect()),
             Value::Array(items) => items
                 .iter()
-                .map(|item| item.as_str().ok_or_else(|| format!("`{name}` must be a list of texts")))
+                .map(|item| item.as_str().ok_or_else(|| format!("`{name}` must be a list of strings")))
                 .collect(),
-            other => Err(format!("`{name}` must be a list of texts, not {other}")),
+            other => Err(format!("`{name}` must be a list of strings, not {other}")),
         }
     }
 }

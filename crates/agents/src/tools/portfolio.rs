@@ -16,14 +16,12 @@ const AVERAGE_DP: u32 = 6;
 /// The tool's spec for the model.
 #[must_use]
 pub fn tool(profile: &MarketProfile) -> ToolSpec {
-    let mut what = "Cash, holdings with their prices, and waiting orders".to_owned();
+    let mut what = "Cash, holdings with their prices, and pending orders".to_owned();
     if profile.t_plus_one {
         what.push_str("; sellable: how much of a holding can be sold today");
     }
     if profile.lends {
-        what.push_str(
-            "; available: what new positions can be opened with; margin and liquidation_price of each position",
-        );
+        what.push_str("; available: funds for new positions; margin and liquidation_price of each position");
     }
     spec("get_portfolio", &what, &[], 0)
 }

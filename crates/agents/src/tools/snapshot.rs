@@ -23,8 +23,8 @@ const VOLUME_DAYS: usize = 20;
 pub fn tool() -> ToolSpec {
     spec(
         "get_snapshot",
-        "Verified numbers of a symbol: newest price, previous close, returns over 1 to 252 trading days, the \
-         range of a year, volumes, indicators; null where there is too little data",
+        "Verified numbers for a symbol: latest price, previous close, returns over 1 to 252 trading days, the \
+         one-year range, volumes, indicators; null where there is too little data",
         &[("symbol", json!({ "type": "string", "description": "ticker symbol" }))],
         1,
     )

@@ -323,12 +323,12 @@ fn order_tool(profile: &MarketProfile, name: &str, description: &str, opens: boo
         properties.push(("target", price("closes the position at a gain when this price is reached")));
         if profile.leverage_limit() > Decimal::ONE {
             let (least, most) = (number(profile.min_leverage), number(profile.leverage_limit()));
-            let what = "1 by default, or that of the open position; above 1 a stop is required";
+            let what = "1 by default, or the open position's; a stop is required above 1";
             let range = json!({ "type": "number", "minimum": least, "maximum": most, "description": what });
             properties.push(("leverage", range));
         }
     }
-    properties.push(("reason", json!({ "type": "string", "description": "why, in a sentence" })));
+    properties.push(("reason", json!({ "type": "string", "description": "why, in one sentence" })));
     spec(name, description, &properties, 2)
 }
 

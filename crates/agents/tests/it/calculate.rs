@@ -28,26 +28,26 @@ fn expressions_follow_the_usual_rules() {
 #[test]
 fn errors_say_what_is_wrong() {
     for (expression, wanted) in [
-        ("", "ends too early"),
-        ("1 +", "ends too early"),
-        ("(1 + 2", "a bracket is not closed"),
-        ("1 + 2)", "`)` does not belong there"),
-        ("2 x 3", "`x` does not belong there"),
-        ("import os", "`i` is no number"),
-        ("1.2.3", "`1.2.3` is no number"),
+        ("", "unexpected end of the expression"),
+        ("1 +", "unexpected end of the expression"),
+        ("(1 + 2", "unclosed parenthesis"),
+        ("1 + 2)", "unexpected `)`"),
+        ("2 x 3", "unexpected `x`"),
+        ("import os", "`i` is not a number"),
+        ("1.2.3", "`1.2.3` is not a number"),
         ("1 / 0", "division by zero"),
         ("1 % (2 - 2)", "division by zero"),
         ("0 ^ -1", "division by zero"),
         ("9 ^ 99", "too large"),
         ("79228162514264337593543950335 + 1", "too large"),
-        ("价格", "`价` is no number"),
+        ("价格", "`价` is not a number"),
     ] {
         let error = evaluate(expression).expect_err(expression);
         assert!(error.contains(wanted), "{expression}: {error}");
     }
     assert!(evaluate(&"1+".repeat(300)).expect_err("long").contains("longer than 500"));
-    assert!(evaluate(&"(".repeat(400)).expect_err("deep").contains("nests deeper"));
-    assert!(evaluate(&"-".repeat(400)).expect_err("deep").contains("nests deeper"));
+    assert!(evaluate(&"(".repeat(400)).expect_err("deep").contains("nested deeper"));
+    assert!(evaluate(&"-".repeat(400)).expect_err("deep").contains("nested deeper"));
 }
 
 proptest! {

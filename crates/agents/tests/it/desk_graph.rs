@@ -229,7 +229,7 @@ fn a_missing_source_degrades_nothing() {
     assert!(about("get_news").contains("DATA_UNAVAILABLE: "));
     assert!(about("get_statements").contains("DATA_UNAVAILABLE: "));
     assert!(about("get_snapshot").contains("\"price\":106"));
-    assert!(about("buy").contains("there is no tool `buy`"));
+    assert!(about("buy").contains("unknown tool `buy`"));
     let metadata = day.metadata();
     let missing: Vec<&String> =
         metadata["data_quality"]["sources_missing"].as_object().expect("a map").keys().collect();

@@ -79,7 +79,7 @@ fn an_empty_chair_is_not_answered() {
     let (day, _) = with("Bull Researcher#1", Act::Hang);
     let task = day.task("AAPL/Bear Researcher#1");
     assert!(task.contains("nothing to answer"), "{task}");
-    assert!(task.contains("[The Bull Researcher gave no argument: its deadline passed."), "{task}");
+    assert!(task.contains("[The Bull Researcher gave no argument: it timed out."), "{task}");
     assert!(!task.contains("Bull Researcher argument"), "{task}");
 }
 
@@ -139,7 +139,7 @@ fn the_others_leave_the_six_fields_alone() {
             assert_eq!(metadata["sample_quality"], "degraded_research");
             let state = day.state("AAPL");
             let text = state.pointer(place).and_then(Value::as_str).expect("a text");
-            assert!(text.contains(&format!("[The {name} gave nothing: ")), "{text}");
+            assert!(text.contains(&format!("[The {name} gave no answer: ")), "{text}");
             let decides = ["Trader", "Portfolio Manager"].contains(&name);
             assert_eq!(day.orders().len(), usize::from(!decides), "{node}: no order without a decision");
             assert_eq!(metadata["decisions"]["fallback"], usize::from(decides));
@@ -169,7 +169,7 @@ fn an_unreadable_answer_is_repaired_once() {
                 (true, true) => Act::text("I would rather not say."),
                 (true, false) => {
                     let last = crate::stage::last(request);
-                    assert!(last.starts_with("Your answer could not be read. "), "{last}");
+                    assert!(last.starts_with("Your answer could not be parsed. "), "{last}");
                     Act::text(good.to_string())
                 }
                 _ => usual(path, request),

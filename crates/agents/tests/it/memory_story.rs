@@ -195,7 +195,7 @@ fn a_model_that_cannot_remember_costs_no_day() {
     assert!(!reflection.hypothesis_check.is_empty(), "the thesis makes claims");
     assert!(reflection.hypothesis_check.iter().all(|claim| claim.result == ClaimResult::Untested));
     let day = stage.day_with(2, day.result.state, model(Vec::new(), HOLD));
-    assert!(day.question().contains("[template: figures of the books only"), "{}", day.question());
+    assert!(day.question().contains("[template: ledger figures only"), "{}", day.question());
 }
 
 /// Goal: a position that opens and closes on one day, by an order or by its stop, has that round's summary in

@@ -188,7 +188,7 @@ fn an_unreadable_order_is_answered() {
         (json!({ "quantity": 1 }), "`symbol` is missing"),
         (json!({ "symbol": "AAPL", "quantity": 1, "stop": "low" }), "`stop` must be a finite number"),
         (json!({ "symbol": "AAPL", "quantity": 1, "stop": [1] }), "`stop` must be a number"),
-        (json!({ "symbol": "AAPL", "quantity": 1, "reason": 3 }), "`reason` must be a text"),
+        (json!({ "symbol": "AAPL", "quantity": 1, "reason": 3 }), "`reason` must be a string"),
         (json!("buy AAPL"), "the arguments are not a JSON object"),
     ] {
         let day = stage.day(2, stage.start(), vec![call("buy", arguments), done()]);

@@ -88,7 +88,7 @@ fn a_malformed_outside_call_is_answered_here() {
     let replies = vec![call("web__look", json!("{\"q\": ")), call("web__listen", json!({}))];
     let day = day(&["web"], replies);
     assert!(day.told()[0].contains("the arguments are not a JSON object"), "{:?}", day.told());
-    assert!(day.told()[1].contains("there is no tool `web__listen`"), "{:?}", day.told());
+    assert!(day.told()[1].contains("unknown tool `web__listen`"), "{:?}", day.told());
     assert!(day.told()[1].contains("web__look"));
     assert_eq!(day.kept.state("solo#1/tool#2"), "absent");
 }

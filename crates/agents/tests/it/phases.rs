@@ -29,7 +29,7 @@ fn a_dividend_is_recorded_and_told() {
     assert_eq!(row.cash, Money(Decimal::from(9_005)));
     assert!(second.kept.step("pre#1/book#1").is_some());
     let question = second.question();
-    assert!(question.contains("- dividend: AAPL paid 0.5 a share, 5 in all."), "{question}");
+    assert!(question.contains("- dividend: AAPL paid 0.5 per share, 5 in total."), "{question}");
     assert!(question.contains("Cash: 9005"), "{question}");
     let third = stage.day(2, second.result.state, vec![done()]);
     assert!(!third.question().contains("dividend"), "told once");
@@ -66,7 +66,7 @@ fn a_stop_is_recorded_and_told_the_next_day() {
     assert!(first.result.closing.holdings.is_empty());
     let second = stage.day(1, first.result.state, vec![done()]);
     assert!(
-        second.question().contains("- stop: sell 10 AAPL at 95, realising -50."),
+        second.question().contains("- stop: sell 10 AAPL at 95, realizing -50."),
         "{}",
         second.question()
     );
@@ -87,7 +87,7 @@ fn a_gap_at_the_open_is_told_the_same_day() {
         (vec!["stop".to_owned()], Some(Price::from(50)))
     );
     assert!(
-        second.question().contains("- stop: sell 10 AAPL at 50, realising -610."),
+        second.question().contains("- stop: sell 10 AAPL at 50, realizing -610."),
         "{}",
         second.question()
     );

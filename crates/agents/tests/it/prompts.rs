@@ -120,16 +120,16 @@ fn rules_say_what_the_market_allows() {
     };
     assert_eq!(
         told(&MarketProfile::us_equity().frictionless(), Language::En),
-        "Trade whole shares in lots of 1. Orders fill at once, at today's opening price. Shares may be sold \
-         short. Trading is frictionless: a fill costs no fee and no slippage."
+        "Only whole shares can be traded. Orders fill at once, at today's opening price. Short selling is allowed. \
+         Trading is frictionless: a fill costs no fee and no slippage."
     );
     for (profile, language, costs) in [
         (
             MarketProfile::us_equity(),
             Language::En,
             " A fill costs: slippage of 10 basis points; commission 0.005 per share (at least 1, at most 1% of the \
-             value); sec fee 27.8 per million of the value (sales only); finra taf 0.000166 per share (sales only, \
-             at most 8.3). Borrowed shares cost 50 basis points per year of a short position's value, by the \
+             value); SEC fee 27.8 per million of the value (sales only); FINRA TAF 0.000166 per share (sales only, \
+             at most 8.3). Borrowed shares cost 50 basis points per year of a short position's value, charged per \
              calendar night.",
         ),
         (
@@ -177,7 +177,7 @@ fn rules_say_what_the_market_allows() {
         (
             MarketProfile::cn_a_share(),
             Language::En,
-            ["lots of 100", "T+1", "`sellable`", "Nothing may be sold short"],
+            ["lots of 100", "T+1", "`sellable`", "Short selling is not allowed"],
         ),
         (MarketProfile::cn_a_share(), Language::Zh, ["100 股的整数倍", "T+1", "sellable", "不允许做空"]),
         (
@@ -236,11 +236,12 @@ fn rules_say_no_more_than_an_agent_may_do() {
         papertape_agents::rules::rules(profile, allowed, language, day)
     };
     let (us, crypto) = (MarketProfile::us_equity(), MarketProfile::crypto());
-    assert!(told(&us, own(true, 1), Language::En).contains("Shares may be sold short"));
-    assert!(told(&us, own(false, 1), Language::En).contains("Nothing may be sold short"));
+    assert!(told(&us, own(true, 1), Language::En).contains("Short selling is allowed"));
+    assert!(told(&us, own(false, 1), Language::En).contains("Short selling is not allowed"));
     assert!(told(&us, own(false, 1), Language::Zh).contains("不允许做空"));
     assert!(
-        told(&MarketProfile::cn_a_share(), own(true, 1), Language::En).contains("Nothing may be sold short")
+        told(&MarketProfile::cn_a_share(), own(true, 1), Language::En)
+            .contains("Short selling is not allowed")
     );
     assert!(!told(&crypto, own(true, 1), Language::En).contains("Leverage"));
     assert!(told(&crypto, own(true, 4), Language::En).contains("from 1 to 4"));

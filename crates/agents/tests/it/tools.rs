@@ -84,14 +84,14 @@ fn what_is_missing_or_wrong_is_told() {
         (2, "get_news", json!({}), "DATA_UNAVAILABLE: no data in news"),
         (0, "get_bars", json!({ "symbol": "AAPL" }), "DATA_UNAVAILABLE: no data in AAPL/bars"),
         (0, "get_indicators", json!({ "symbol": "AAPL" }), "DATA_UNAVAILABLE"),
-        (2, "get_price", json!({ "symbol": "TSLA" }), "no symbol `TSLA` is known"),
+        (2, "get_price", json!({ "symbol": "TSLA" }), "unknown symbol `TSLA`"),
         (2, "get_price", json!({}), "`symbol` is missing"),
-        (2, "get_price", json!({ "symbol": 3 }), "`symbol` must be a text, not 3"),
+        (2, "get_price", json!({ "symbol": 3 }), "`symbol` must be a string, not 3"),
         (2, "get_bars", json!({ "symbol": "AAPL", "limit": 0 }), "`limit` must be a whole number from 1 to"),
         (2, "get_bars", json!({ "symbol": "AAPL", "limit": 1.5 }), "`limit` must be a whole number"),
         (2, "get_bars", json!({ "symbol": "AAPL", "limit": "many" }), "`limit` must be a finite number"),
         (2, "get_indicators", json!({ "symbol": "AAPL", "indicators": ["magic"] }), "magic"),
-        (2, "get_indicators", json!({ "symbol": "AAPL", "indicators": [1] }), "must be a list of texts"),
+        (2, "get_indicators", json!({ "symbol": "AAPL", "indicators": [1] }), "must be a list of strings"),
         (
             2,
             "get_bars",
@@ -126,7 +126,7 @@ fn what_is_missing_or_wrong_is_told() {
         (2, "calculate", json!({}), "`expression` is missing"),
         (2, "get_price", json!("{\"symbol\": \"AAP"), "the arguments are not a JSON object: {\"symbol\""),
         (2, "get_price", json!([1]), "the arguments are not a JSON object"),
-        (2, "get_weather", json!({}), "there is no tool `get_weather`; there are: get_portfolio, buy"),
+        (2, "get_weather", json!({}), "unknown tool `get_weather`; expected one of get_portfolio, buy"),
     ];
     for (day, tool, arguments, wanted) in cases {
         let told = stage.told(day, tool, arguments);
@@ -277,7 +277,7 @@ fn bars_within_the_day_are_offered_where_they_are() {
     let none = stage.told(2, "get_bars", json!({ "symbol": "AAPL", "interval": "5m" }));
     assert!(none["error"].as_str().is_some_and(|error| error.starts_with("DATA_UNAVAILABLE")), "{none}");
     let wrong = stage.told(2, "get_bars", json!({ "symbol": "AAPL", "interval": "7m" }));
-    assert!(wrong["error"].as_str().is_some_and(|error| error.contains("no interval")), "{wrong}");
+    assert!(wrong["error"].as_str().is_some_and(|error| error.contains("unknown interval")), "{wrong}");
     let bars = |intervals: &[Interval]| {
         let tools = market::tools(intervals);
         tools.into_iter().find(|tool| tool.name == "get_bars").expect("is there").parameters

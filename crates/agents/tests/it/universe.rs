@@ -58,7 +58,7 @@ fn an_order_that_waits_is_checked_where_it_fills() {
 #[test]
 fn the_rule_is_told_in_both_languages() {
     for (language, rule, closing) in [
-        (Language::En, "The universe is IDX: only what is a member", "Closing only: AAPL (not in IDX today)"),
+        (Language::En, "The universe is IDX: only today's members", "Closing only: AAPL (not in IDX today)"),
         (Language::Zh, "交易范围为 IDX 的成分股", "只可减仓或平仓：AAPL（今日不在 IDX 中）"),
     ] {
         let mut stage = stage();

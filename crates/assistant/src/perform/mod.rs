@@ -248,7 +248,7 @@ impl ActionExecutor<'_> {
         }
         if last.status == JobStatus::Cancelled && place.again {
             let why = self.localized(
-                format!("job {} was cancelled, and is not tried again", last.id),
+                format!("job {} was cancelled and is not retried", last.id),
                 format!("任务 {} 已被取消，不再重试", last.id),
             );
             return Err(bad(why));
@@ -294,8 +294,8 @@ impl ActionExecutor<'_> {
             self.child_budget.settle(&id).await?;
             return Err(match error {
                 RecordError::Busy(busy) => failed(self.localized(
-                    format!("plan {plan} is being worked on already, by job {busy}"),
-                    format!("计划 {plan} 正由任务 {busy} 处理"),
+                    format!("job {busy} is already running on plan {plan}"),
+                    format!("任务 {busy} 正在执行计划 {plan}"),
                 )),
                 other => self.unavailable(other),
             });
@@ -341,9 +341,9 @@ impl ActionExecutor<'_> {
         };
         let message = self.localized(
             format!(
-                "job {id} is still {}: {waited} s of waiting are over, it goes on by itself, and what came of it is \
-                 not known yet. Ask “{ask}” later",
-                if job.status == JobStatus::Queued { "waiting for its turn" } else { "running" }
+                "job {id} is still {}: the wait of {waited} s is over, the job continues on its own, and its result \
+                 is not known yet. Ask “{ask}” later",
+                if job.status == JobStatus::Queued { "queued" } else { "running" }
             ),
             format!(
                 "任务 {id} 仍在{}：已等待 {waited} 秒，它会继续运行，结果尚不可知。稍后可问“{ask}”",

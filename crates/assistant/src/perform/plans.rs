@@ -37,7 +37,7 @@ impl ActionExecutor<'_> {
         };
         new.check().map_err(|why| self.rejected(&why))?;
         let message = self.localized(
-            format!("plan {id} “{}” was made", new.name),
+            format!("plan {id} “{}” was created", new.name),
             format!("已新建计划 {id}“{}”", new.name),
         );
         let data = json!({ "plan_id": id, "name": new.name, "goal": new.goal });
@@ -61,7 +61,7 @@ impl ActionExecutor<'_> {
         let all = all.max(shown as u64);
         let message = match all > shown as u64 {
             true => self.localized(
-                format!("{all} plan(s), of which these are the newest {shown}"),
+                format!("{all} plan(s); these are the newest {shown}"),
                 format!("{all} 个计划，以下为最新的 {shown} 个"),
             ),
             false => self.localized(format!("{all} plan(s)"), format!("{all} 个计划")),
@@ -115,7 +115,7 @@ impl ActionExecutor<'_> {
             self.task_of(plan.id, task).await?;
         } else if plan.tasks > 0 && self.job_of(place).await?.0.is_none() {
             return Err(bad(self.localized(
-                format!("plan {} has tasks already: decompose one of them, or delete them first", plan.id),
+                format!("plan {} already has tasks: decompose one of them, or delete them first", plan.id),
                 format!("计划 {} 已有任务：请分解其中一个，或先删除它们", plan.id),
             )));
         }
@@ -169,8 +169,8 @@ impl ActionExecutor<'_> {
         let ids = ids.join(", ");
         self.localized(
             format!(
-                "; not let start work that costs after reading text of others: task {ids}. execute_plan with \
-                 \"trusted\": true asks the person to let them"
+                "; not allowed to incur costs after reading text written by others: task {ids}. execute_plan with \
+                 \"trusted\": true asks the user to allow it"
             ),
             format!(
                 "；读入他人文字后未获准执行产生费用的操作：任务 {ids}。带 \"trusted\": true 的 execute_plan \

@@ -119,7 +119,7 @@ impl ActionExecutor<'_> {
         let position = args.whole("position").map(|at| u32::try_from(at).unwrap_or(u32::MAX));
         self.change_task(plan, TaskWrite::Move { task, parent, position }, |task| {
             self.localized(
-                format!("task {} “{}” stands at {} now", task.id, task.name, task.path),
+                format!("task {} “{}” is now at {}", task.id, task.name, task.path),
                 format!("任务 {}“{}”现位于 {}", task.id, task.name, task.path),
             )
         })

@@ -76,7 +76,7 @@ impl ActionExecutor<'_> {
         call: &ExternalCall,
         origin: &Origin,
     ) -> CallResult<ActionOutcome> {
-        let tool: JobTool = tool.parse().map_err(|_| bad(format!("there is no action `{tool}`")))?;
+        let tool: JobTool = tool.parse().map_err(|_| bad(format!("unknown action `{tool}`")))?;
         let by = self.caller(origin, Limit::default());
         let mut data = self.jobs.call(tool, &by, &call.arguments).await?;
         let said = data.as_object_mut().and_then(|data| data.remove("message"));

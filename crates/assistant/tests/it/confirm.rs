@@ -56,7 +56,7 @@ fn words_and_tokens_confirm() {
     assert_eq!(confirmed(both.clone(), "yes", &[]), both);
     assert_eq!(confirmed(both.clone(), "hm", &[both[1].id.clone()]), [both[1].clone()]);
     assert!(confirmed(both, "no", &["x".to_owned()]).is_empty());
-    assert!(pending("delete_plan", 1).question.contains("deletes for good"));
+    assert!(pending("delete_plan", 1).question.contains("permanently deletes"));
 }
 
 /// Goal: a pending action keeps its retry policy, and one stored without it can be read.

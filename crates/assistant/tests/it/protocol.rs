@@ -59,7 +59,7 @@ fn faults_are_kept_and_named() {
             assert_eq!(Language::detect(fault.text(Language::En)), Language::En, "{told}");
         }
     };
-    check(json!([{ "kind": "x", "name": "fly" }]), "there is no action `fly`");
+    check(json!([{ "kind": "x", "name": "fly" }]), "unknown action `fly`");
     check(json!([{}]), "the action has no name");
     check(json!(["help"]), "an action must be an object");
     check(json!("help"), "`actions` must be a list");
@@ -68,7 +68,7 @@ fn faults_are_kept_and_named() {
     check(json!([{ "name": "create_plan", "parameters": { "name": " " } }]), "`name` is empty");
     check(
         json!([{ "name": "create_plan", "parameters": { "name": "a", "nmae": 1 } }]),
-        "there is no parameter `nmae`",
+        "unknown parameter `nmae`",
     );
     check(
         json!([{ "name": "delete_plan", "parameters": { "plan_id": -1 } }]),
@@ -84,7 +84,7 @@ fn faults_are_kept_and_named() {
     );
     check(
         json!([{ "name": "run_simulation", "parameters": { "end_date": "2012-10-01", "symbols": [1] } }]),
-        "`symbols` must be a list of texts",
+        "`symbols` must be a list of strings",
     );
     for (manner, told) in [
         (json!({ "blocking": "no" }), "`blocking` must be true or false"),

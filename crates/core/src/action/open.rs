@@ -36,7 +36,7 @@ pub fn is_whole_job(row: &ActionDraft) -> bool {
 #[must_use]
 pub fn stopped_words(config: &Value) -> &'static str {
     match config["language"].as_str().and_then(|language| language.parse().ok()) {
-        Some(Language::En) => "it was stopped; it goes on if the job is resumed",
+        Some(Language::En) => "stopped; it continues if the job is resumed",
         _ => "已停止；恢复任务后继续",
     }
 }

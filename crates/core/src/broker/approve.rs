@@ -168,7 +168,7 @@ fn check(
     let position = account.position(&order.symbol);
     let quantity = order.quantity;
     if !quantity.is_positive() {
-        let message = format!("An amount must be above zero; {quantity} is not.");
+        let message = format!("The quantity must be above zero; {quantity} is not.");
         return Err(RejectReason::new(RejectCode::InvalidAmount, message, [("asked", quantity.0)]));
     }
     let venue = Venue::for_order(profile, &order.symbol, quote.day).with_band(quote.conditions.band);
@@ -204,7 +204,7 @@ fn price_of(quote: &Quote, symbol: &str) -> Result<Price, RejectReason> {
             Err(RejectReason::new(RejectCode::NoBarToday, message, []))
         }
         _ => {
-            let message = format!("{symbol} is not among the instruments of this run.");
+            let message = format!("{symbol} is not one of this run's instruments.");
             Err(RejectReason::new(RejectCode::UnknownSymbol, message, []))
         }
     }
@@ -246,7 +246,7 @@ fn check_lot(
         if quantity.0 == quantity.0.trunc_with_scale(checked::QUANTITY_DP) {
             return Ok(());
         }
-        let message = format!("Quantities are multiples of {unit}; {quantity} is not.");
+        let message = format!("Quantities must be multiples of {unit}; {quantity} is not.");
         let numbers = [("asked", quantity.0), ("lot", unit)];
         return Err(RejectReason::new(RejectCode::LotSize, message, numbers));
     }
@@ -256,7 +256,7 @@ fn check_lot(
     }
     let (minimum, lot) = (rule.minimum, rule.step);
     let at_least = if minimum == lot { String::new() } else { format!(" and at least {minimum}") };
-    let message = format!("Quantities are multiples of {lot}{at_least}; {quantity} is not.");
+    let message = format!("Quantities must be multiples of {lot}{at_least}; {quantity} is not.");
     let mut reason = RejectReason::new(RejectCode::LotSize, message, [("asked", quantity.0), ("lot", lot.0)]);
     if minimum != lot {
         reason.numbers.insert("minimum".to_owned(), minimum.0);
@@ -278,8 +278,8 @@ fn check_t_plus_one(
     }
     let (symbol, quantity) = (&order.symbol, order.quantity);
     let message = format!(
-        "Of {held} {symbol} only {closable} may be closed today, for the rest was acquired today \
-         (T+1); {quantity} were asked."
+        "Only {closable} of {held} {symbol} can be closed today, because the rest was acquired today \
+         (T+1); {quantity} were requested."
     );
     let numbers = [("asked", quantity.0), ("held", held.0), ("closable", closable.0)];
     Err(RejectReason::new(RejectCode::TPlusOne, message, numbers))
@@ -305,8 +305,8 @@ fn check_closing_cash(
         return Ok(());
     }
     let message = format!(
-        "To {} {quantity} {} sets {released} free and costs a fee of {}; with {available} \
-         available that is not enough.",
+        "The {} order for {quantity} {} releases {released} and costs a fee of {}; with {available} \
+         available, that is not enough.",
         order.side, order.symbol, terms.fee
     );
     let numbers = [("available", available.0), ("released", released.0), ("fee", terms.fee.0)];
@@ -325,7 +325,7 @@ fn check_opening_cash(
         return Ok(());
     }
     let message = format!(
-        "To {} {} {} at {} needs {needed} (a fee of {} included); {available} is available.",
+        "The {} order for {} {} at {} needs {needed}, including a fee of {}; {available} is available.",
         order.side, order.quantity, order.symbol, terms.price, terms.fee
     );
     let numbers =
@@ -353,7 +353,8 @@ fn check_leverage(
 ) -> Result<(), RejectReason> {
     let (least, most) = (profile.min_leverage, profile.leverage_limit());
     if leverage < least || leverage > most {
-        let message = format!("Leverage in {} is from {least} to {most}; {leverage} is not.", profile.name);
+        let message =
+            format!("Leverage in {} must be from {least} to {most}; {leverage} is not.", profile.name);
         let numbers = [("asked", leverage), ("least", least), ("most", most)];
         return Err(RejectReason::new(RejectCode::LeverageLimit, message, numbers));
     }
@@ -361,7 +362,7 @@ fn check_leverage(
         Some(position) if position.leverage != leverage => {
             let held = position.leverage;
             let message = format!(
-                "The open position in {} has a leverage of {held}; what is added must have the \
+                "The open position in {} has a leverage of {held}; an addition must have the \
                  same, not {leverage}.",
                 order.symbol
             );
@@ -382,7 +383,7 @@ fn check_stop(
     let old = position.and_then(|position| position.stop);
     let Some(stop) = order.stop.or(old) else {
         if leverage > Decimal::ONE {
-            let message = format!("A position with a leverage of {leverage} must carry a stop.");
+            let message = format!("A position with a leverage of {leverage} must have a stop.");
             let numbers = [("leverage", leverage)];
             return Err(RejectReason::new(RejectCode::StopRequired, message, numbers));
         }

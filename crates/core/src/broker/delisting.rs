@@ -24,7 +24,7 @@ pub(super) fn delist(
         .partition(|pending: &super::books::PendingOrder| pending.order.symbol == *symbol);
     books.pending = kept;
     for pending in gone {
-        let message = format!("{symbol} left the market on {day}, before the order could fill.");
+        let message = format!("{symbol} was delisted on {day}, before the order could fill.");
         rejections.push(RejectReason::new(RejectCode::Delisted, message, []).of(pending.order));
     }
     let Some(position) = books.account.position(symbol).cloned() else { return Ok(()) };

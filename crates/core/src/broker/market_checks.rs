@@ -17,8 +17,8 @@ pub(super) fn check_universe(quote: &Quote, symbol: &Symbol, opens: bool) -> Res
         return Ok(());
     }
     let message = format!(
-        "{symbol} is not in the universe of this run on {}: no position in it can be opened or enlarged, and one that \
-         is held can be reduced or closed.",
+        "{symbol} is not in the universe of this run on {}: a position in it can be reduced or closed, not opened \
+         or increased.",
         quote.day
     );
     Err(RejectReason::new(RejectCode::NotInUniverse, message, []))
@@ -33,7 +33,7 @@ pub(super) fn check_band(conditions: &Conditions, order: &Order, price: Price) -
         (RejectCode::LimitDown, "down", band.down)
     };
     let message = format!(
-        "{} is at limit {what}: its price of {price} is the limit of {limit}, measured from {}; you cannot {} there.",
+        "{} is at limit {what}: its price of {price} has reached the limit of {limit}, set by the previous close of {}; you cannot {} there.",
         order.symbol, band.previous_close, order.side
     );
     let numbers = [("price", price.0), ("limit", limit.0), ("previous_close", band.previous_close.0)];
@@ -61,10 +61,10 @@ pub(super) fn check_participation(
     }
     let (symbol, share, bars) = (&order.symbol, rule.share_pct.normalize(), volume.bars);
     let already =
-        if traded.is_zero() { String::new() } else { format!(" {traded} of them are traded already today.") };
+        if traded.is_zero() { String::new() } else { format!(" {traded} were already traded today.") };
     let message = format!(
-        "At most {share}% of the mean volume of the last {bars} bars may be traded in {symbol} on one day: {share}% of {} \
-         is {}.{already} The largest admissible quantity is {largest}; {} were asked, and nothing is filled in part.",
+        "At most {share}% of the mean volume of the last {bars} bars may be traded in {symbol} per day: {share}% of {} \
+         is {}.{already} The largest admissible quantity is {largest}; {} were requested, and there are no partial fills.",
         volume.mean,
         checked::round(cap, checked::QUANTITY_DP),
         order.quantity

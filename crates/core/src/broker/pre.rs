@@ -96,7 +96,7 @@ pub fn pre(
 /// Ends a run: pending orders expire.
 pub fn expire(books: &mut Books) -> Vec<Rejection> {
     let expired = std::mem::take(&mut books.pending).into_iter().map(|pending| {
-        let message = format!("The run ended before the order of {} could fill.", pending.placed_on);
+        let message = format!("The run ended before the order for {} could fill.", pending.placed_on);
         RejectReason::new(RejectCode::Expired, message, []).of(pending.order)
     });
     expired.collect()
@@ -169,7 +169,7 @@ fn split_pending(
         if order.quantity.is_positive() {
             remaining.push(pending);
         } else {
-            let message = format!("A split of {ratio} for 1 left nothing to trade of the order's {old}.");
+            let message = format!("A {ratio}-for-1 split left nothing to trade of the order's {old}.");
             let numbers = [("asked", old.0), ("ratio", ratio)];
             let reason = RejectReason::new(RejectCode::SplitAway, message, numbers);
             rejections.push(reason.of(pending.order));

@@ -171,7 +171,7 @@ impl RejectReason {
     /// An insolvent account cannot trade.
     pub(super) fn insolvent(since: crate::ledger::Insolvency) -> Self {
         let message = format!(
-            "The account is insolvent since {}, {} below zero: nothing can be traded.",
+            "The account has been insolvent since {}, {} below zero: nothing can be traded.",
             since.since, since.owed
         );
         Self::new(RejectCode::Insolvent, message, [("owed", since.owed.0), ("loss", since.loss.0)])

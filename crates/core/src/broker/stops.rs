@@ -74,8 +74,8 @@ pub(super) fn check_stop_distance(
     .map_err(too_large)?;
     let message = format!(
         "A stop of {stop} is {} away from the entry of {entry}; with a leverage of {leverage} the \
-         largest admissible distance is {largest} (a stop of {furthest}), for the leveraged loss \
-         may be at most 10%.",
+         largest admissible distance is {largest} (a stop of {furthest}), because the leveraged \
+         loss may be at most 10%.",
         Price(distance),
     );
     let numbers = [
@@ -99,7 +99,8 @@ pub(super) fn check_stop_tightened(
     if !is_worse(direction, new, old) {
         return Ok(());
     }
-    let message = format!("A stop may be tightened, never loosened: it is at {old} and cannot go to {new}.");
+    let message =
+        format!("A stop may be tightened, never loosened: it is at {old} and cannot move to {new}.");
     let numbers = [("stop", old.0), ("asked", new.0)];
     Err(RejectReason::new(RejectCode::StopLoosened, message, numbers))
 }

@@ -79,7 +79,7 @@ pub enum BuildError {
 #[non_exhaustive]
 pub enum ReadError {
     /// No such symbol, or none yet: the error does not tell which.
-    #[error("no symbol `{symbol}` is known")]
+    #[error("unknown symbol `{symbol}`")]
     UnknownSymbol {
         /// The symbol as given.
         symbol: Symbol,

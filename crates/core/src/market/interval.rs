@@ -48,7 +48,8 @@ impl FromStr for Interval {
 
     /// Parses `5m`, `60m`, `1h`, and some vendors' `5min` and `60min`.
     fn from_str(text: &str) -> Result<Self, String> {
-        let unknown = || format!("`{text}` is no interval: 1m, 2m, 5m, 10m, 15m, 30m, 1h, 2h and 4h are");
+        let unknown =
+            || format!("unknown interval `{text}`; expected one of 1m, 2m, 5m, 10m, 15m, 30m, 1h, 2h, 4h");
         let end = text.find(|c: char| !c.is_ascii_digit()).ok_or_else(unknown)?;
         let (number, unit) = text.split_at(end);
         let number: u16 = number.parse().map_err(|_| unknown())?;

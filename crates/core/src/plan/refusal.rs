@@ -13,13 +13,13 @@ pub enum PlanError {
     #[error("the plan has no task {0}")]
     NoTask(TaskId),
     /// The parent is not a task of the plan.
-    #[error("{0} is no task of the plan")]
+    #[error("{0} is not a task of the plan")]
     NoParent(TaskId),
     /// A dependency is not a task of the plan.
-    #[error("{0} is no task of the plan")]
+    #[error("{0} is not a task of the plan")]
     NoDependency(TaskId),
     /// The tasks would wait for each other forever.
-    #[error("tasks would wait for each other: {}", chain(.0))]
+    #[error("tasks would depend on each other in a cycle: {}", chain(.0))]
     Cycle(Vec<TaskId>),
     /// A task cannot be its own descendant.
     #[error("a task cannot be moved below itself")]
@@ -28,16 +28,16 @@ pub enum PlanError {
     #[error("a plan has at most {MAX_TASKS} tasks")]
     TooManyTasks,
     /// The tree is too deep.
-    #[error("tasks stand at most {MAX_DEPTH} levels below the top")]
+    #[error("tasks can be at most {MAX_DEPTH} levels below the top")]
     TooDeep,
     /// A job is working on the plan; nothing can be removed until it ends.
-    #[error("job {0} is at work on the plan: cancel that first")]
+    #[error("job {0} is running on the plan: cancel it first")]
     Busy(JobId),
     /// A text must not be empty.
     #[error("the {0} is empty")]
     Empty(&'static str),
     /// A text contains a forbidden character.
-    #[error("the {field} holds the control character U+{:04X}", u32::from(*found))]
+    #[error("the {field} contains the control character U+{:04X}", u32::from(*found))]
     Control {
         /// Which text.
         field: &'static str,
@@ -62,11 +62,11 @@ impl PlanError {
             Self::NoPlan(plan) => format!("没有计划 {plan}"),
             Self::NoTask(task) => format!("该计划没有任务 {task}"),
             Self::NoParent(task) | Self::NoDependency(task) => format!("{task} 不是该计划的任务"),
-            Self::Cycle(tasks) => format!("任务将互相等待：{}", chain(tasks)),
+            Self::Cycle(tasks) => format!("任务之间将形成循环依赖：{}", chain(tasks)),
             Self::BelowItself => "任务不能移到自身之下".to_owned(),
             Self::TooManyTasks => format!("一个计划最多 {MAX_TASKS} 个任务"),
             Self::TooDeep => format!("任务最多位于顶层之下 {MAX_DEPTH} 层"),
-            Self::Busy(job) => format!("任务 {job} 正在处理该计划：请先取消它"),
+            Self::Busy(job) => format!("任务 {job} 正在执行该计划：请先取消该任务"),
             Self::Empty(field) => format!("{} 为空", chinese(field)),
             Self::Control { field, found } => {
                 format!("{} 含有控制字符 U+{:04X}", chinese(field), u32::from(*found))

@@ -79,13 +79,13 @@ lines! {
         /// The start of the prompt for a round memory.
         ROUND_TASK: "Write the trader's round memory", "写下交易员的轮次记忆";
         /// Before the session's decision.
-        CONCLUDED: "What was concluded:", "本轮的结论：";
+        CONCLUDED: "Conclusions:", "本轮的结论：";
         /// Before the fills.
-        BOOKED: "What was booked:", "已入账：";
+        BOOKED: "Account activity:", "账户变动：";
         /// There are none.
         NOTHING_BOOKED: "- nothing", "- 无";
         /// Before the positions.
-        HELD_AT_CLOSE: "Positions at the close:", "收盘时的持仓：";
+        HELD_AT_CLOSE: "Positions at the close:", "收盘持仓：";
         /// There are none.
         NOTHING_HELD: "- none", "- 无";
         /// The label of a round memory's first part.
@@ -99,7 +99,7 @@ lines! {
         /// The start of the prompt for a reflection.
         REFLECTION_TASK: "Reflect on the trader's closed trade", "复盘交易员已平仓的交易";
         /// Before the trade's figures.
-        LEDGER_FACTS: "Facts of the ledger:", "账本的事实：";
+        LEDGER_FACTS: "Ledger facts:", "账本数据：";
         /// Before the position's thesis.
         ENTRY_THESIS: "Thesis at entry:", "开仓时的依据：";
         /// The label of a plan's rating.
@@ -117,11 +117,11 @@ lines! {
         /// The datasets.
         DATASETS: "Datasets:", "数据集：";
         /// Before a user's message.
-        USER_MESSAGE: "The person writes:", "用户说：";
+        USER_MESSAGE: "User message:", "用户说：";
         /// Before a worker's task, with its name.
-        WORKER_TASK: "Your task,", "你的任务";
+        WORKER_TASK: "Your task", "你的任务";
         /// Before a planner's task, with its name.
-        PLANNER_TASK: "To be broken up", "待分解";
+        PLANNER_TASK: "To break down", "待分解";
     }
     in_english {
         /// Ends a trading day.

@@ -312,7 +312,7 @@ fn redacted<T: serde::Serialize + DeserializeOwned>(
             let stored = json::canonical(&value);
             serde_json::from_str(&stored).map_err(|_| CallFailure {
                 kind: FailureKind::BadAnswer,
-                message: "the answer could not be kept: nothing readable is left of it after redaction"
+                message: "the answer could not be stored: nothing readable is left of it after redaction"
                     .to_owned(),
             })
         }

@@ -141,7 +141,7 @@ impl Ctx {
             }
             Lookup::Absent | Lookup::Missing => {}
             Lookup::Differs { .. } | Lookup::Open { .. } => {
-                return Err(SessionStop::ContractViolation(format!("{} is no verdict", step.path)));
+                return Err(SessionStop::ContractViolation(format!("{} is not a verdict", step.path)));
             }
         }
         let timeout = Box::pin(deadline_timer(Arc::clone(&session), scope.clone(), deadline));

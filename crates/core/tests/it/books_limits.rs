@@ -51,7 +51,7 @@ fn a_capped_order_is_rejected_with_what_is_admissible() {
     assert_eq!(rejection.numbers["largest"], dec("123"));
     assert_eq!((rejection.numbers["mean_volume"], rejection.numbers["bars"]), (dec("12345"), dec("20")));
     assert!(
-        rejection.message.contains("The largest admissible quantity is 123; 124 were asked"),
+        rejection.message.contains("The largest admissible quantity is 123; 124 were requested"),
         "{rejection:?}"
     );
     let first = order(&mut books, Side::Buy, "X", "100");

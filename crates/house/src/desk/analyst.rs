@@ -78,7 +78,7 @@ fn missing(asked: &RoleRequest<'_>, made: &[Answer]) -> Vec<String> {
     }
     let say = |tool: &str| {
         asked.say(
-            format!("{tool} gave no data (DATA_UNAVAILABLE or an error), so this source is missing."),
+            format!("{tool} returned no data (DATA_UNAVAILABLE or an error), so this source is missing."),
             format!("{tool} 没有数据（DATA_UNAVAILABLE 或出错），因此缺少该来源。"),
         )
     };
@@ -130,7 +130,7 @@ pub(super) fn market(asked: &RoleRequest<'_>) -> Draft {
     let reading = phrases::reason(asked.language, &opinion);
     let mut lines = vec![asked.say(format!("Reading: {reading}."), format!("解读：{reading}。"))];
     if has_no_data(&opinion) {
-        lines.push(asked.say("That is too little for a view.", "不足以形成看法。"));
+        lines.push(asked.say("This is too little for a view.", "不足以形成看法。"));
     }
     if let Some(share) = text::daily_move(figures) {
         let share = number::show(share);
@@ -175,7 +175,7 @@ pub(super) fn sentiment(asked: &RoleRequest<'_>) -> Draft {
     }
     let mut lines = counts(asked, &made);
     lines.push(asked.say(
-        "My rules count and date posts; they do not judge their mood, so sentiment stays open.",
+        "My rules count and date posts; they do not judge tone, so sentiment stays open.",
         "我的规则只统计数量和日期，不判断语气，因此情绪不作结论。",
     ));
     report(asked, &made, lines)
@@ -213,13 +213,15 @@ fn counts(asked: &RoleRequest<'_>, made: &[Answer]) -> Vec<String> {
             let items = answer.value["items"].as_array()?;
             let newest = items.iter().filter_map(|item| day_of(&item["published_at"])).max();
             let newest = newest.map(|day| match asked.language {
-                Language::En => format!(", the newest of {day}"),
+                Language::En => format!(", the latest from {day}"),
                 Language::Zh => format!("，最新为 {day}"),
             });
             let (count, newest) = (items.len(), newest.unwrap_or_default());
             Some(if answer.arguments["symbol"].is_string() {
-                asked
-                    .say(format!("{count} items about it{newest}."), format!("相关消息 {count} 条{newest}。"))
+                asked.say(
+                    format!("{count} items about the symbol{newest}."),
+                    format!("相关消息 {count} 条{newest}。"),
+                )
             } else {
                 asked.say(format!("{count} items in all{newest}."), format!("全部消息 {count} 条{newest}。"))
             })
@@ -246,7 +248,7 @@ pub(super) fn fundamentals(asked: &RoleRequest<'_>) -> Draft {
         let newest = figures.iter().filter_map(|figure| day_of(&figure["period_end"])).max();
         let (count, newest) = (figures.len(), newest.unwrap_or("?"));
         lines.push(asked.say(
-            format!("{count} reported figures, the newest period ending {newest}."),
+            format!("{count} reported figures, the latest period ending {newest}."),
             format!("已公布数据 {count} 项，最新期间截至 {newest}。"),
         ));
         lines.extend(

@@ -28,7 +28,7 @@ fn argue(asked: &RoleRequest<'_>, bull: bool) -> Draft {
     if figures.is_empty() {
         let text = asked.say(
             format!(
-                "There are no figures about {symbol} that my rules can argue from, so my side is untested."
+                "There are no figures for {symbol} that my rules can argue from, so my side is untested."
             ),
             format!("没有我的规则可以引用的 {symbol} 数据，因此本方论点未经检验。"),
         );
@@ -45,9 +45,7 @@ fn argue(asked: &RoleRequest<'_>, bull: bool) -> Draft {
                 format!("It is true that {point}; that alone does not decide it."),
                 format!("对方说得对的是：{point}；但仅此一点不足以定论。"),
             ),
-            None => {
-                asked.say("I see no point of yours that the figures support.", "数据没有支持对方的论点。")
-            }
+            None => asked.say("The figures support none of your points.", "数据没有支持对方的论点。"),
         });
     }
     let side = match bull {

@@ -32,7 +32,7 @@ pub(super) fn plan(asked: &RoleRequest<'_>) -> Draft {
     let reason = phrases::reason(asked.language, &opinion);
     let (up, down) = (text::points_for(asked, figures).len(), text::points_against(asked, figures).len());
     let mut rationale = asked.say(
-        format!("By my rules {reason}. Of the points in the figures {up} speak for it and {down} against."),
+        format!("By my rules {reason}. Of the points in the figures, {up} speak for it and {down} against."),
         format!("按我的规则，{reason}。数据中 {up} 点支持，{down} 点反对。"),
     );
     if has_no_data(&opinion) {
@@ -42,12 +42,12 @@ pub(super) fn plan(asked: &RoleRequest<'_>) -> Draft {
     }
     let actions = match rating.direction() {
         1 => asked.say(
-            "Buy towards the weight; the plan is wrong below the 50-day average.",
+            "Buy towards the target weight; the plan is wrong below the 50-day average.",
             "向目标仓位买入；跌破 50 日均线则计划有误。",
         ),
         -1 => asked.say(
-            "Reduce towards the weight; look again above the 50-day average.",
-            "向目标仓位减仓；重回 50 日均线之上再看。",
+            "Reduce towards the target weight; review above the 50-day average.",
+            "向目标仓位减仓；重回 50 日均线之上再复核。",
         ),
         _ => asked.say("Leave the position as it is.", "保持现有仓位。"),
     };
@@ -77,14 +77,14 @@ pub(super) fn proposal(asked: &RoleRequest<'_>) -> Draft {
             hold("there is no plan with a rating, so I propose no trade", "没有带评级的计划，因此不提出交易")
         }
         (_, None) => hold("there is no price today", "今天没有价格"),
-        _ if task.waits() => hold("an order of it waits already", "已有订单等待成交"),
+        _ if task.waits() => hold("it already has a pending order", "已有订单等待成交"),
         (Some(rating), Some(price)) => match rating.direction() {
             1 if is_full(asked, held, price, cap) => {
-                hold("what the plan wants is held already", "计划所要的仓位已经持有")
+                hold("the plan's target is already held", "计划所要的仓位已经持有")
             }
             1 => trade("Buy", rating),
             -1 if held > Decimal::ZERO => trade("Sell", rating),
-            -1 => hold("there is nothing of it to sell", "没有可卖的持仓"),
+            -1 => hold("there is no position to sell", "没有可卖的持仓"),
             _ => hold("the plan leaves the position as it is", "计划保持现有仓位"),
         },
     };
@@ -168,7 +168,7 @@ pub(super) fn decision(asked: &RoleRequest<'_>) -> Draft {
         (Some(Rating::Buy), _) if wild => (
             Rating::Overweight,
             "plan and proposal agree; an ordinary day's move is large, so the smaller step is taken",
-            "计划与提案一致；日常波动很大，因此取较小的一步",
+            "计划与提案一致；日常波动很大，因此采取较小的调整",
         ),
         (Some(plan), _) => {
             (plan, "plan and proposal agree, and the limits allow it", "计划与提案一致，且限制允许")

@@ -17,11 +17,11 @@ pub(super) fn figures(asked: &RoleRequest<'_>) -> Figures {
 pub(super) fn aggressive(asked: &RoleRequest<'_>) -> Draft {
     draft_argument(asked, |asked, figures| match text::points_for(asked, figures).first() {
         Some(point) => asked.say(
-            format!("What pays for the risk: {point}. Keep the direction and do not cut the size further."),
+            format!("What justifies the risk: {point}. Keep the direction and do not cut the size further."),
             format!("值得承担风险的是：{point}。保持方向，不再缩小仓位。"),
         ),
         None => asked.say(
-            "Nothing in the figures pays for more risk. Leave the size as it is.",
+            "Nothing in the figures justifies more risk. Leave the size as it is.",
             "数据中没有支持更大风险的内容。仓位保持不变。",
         ),
     })
@@ -32,11 +32,11 @@ pub(super) fn conservative(asked: &RoleRequest<'_>) -> Draft {
         let points = text::points_against(asked, figures);
         match points.first() {
             Some(point) => asked.say(
-                format!("What can go wrong first: {point}. Let the stop stand and take the smaller step."),
-                format!("首先可能出错的是：{point}。保留止损，取较小的一步。"),
+                format!("What can go wrong first: {point}. Keep the stop and take the smaller step."),
+                format!("首先可能出错的是：{point}。保留止损，采取较小的调整。"),
             ),
             None => asked.say(
-                "The figures show no special danger. A stop is still needed, for it may open beyond it.",
+                "The figures show no particular danger. A stop is still needed, because the price may gap.",
                 "数据没有显示特别的危险。仍需止损，因为开盘可能跳空。",
             ),
         }

@@ -20,7 +20,7 @@ pub(super) fn points_for(asked: &RoleRequest<'_>, figures: Figures) -> Vec<Strin
     {
         points.push(asked.say(
             format!(
-                "the price {} stands above its 20-day average {}, and that not below the 50-day average {}",
+                "the price {} is above its 20-day average {}, which is not below the 50-day average {}",
                 show(price),
                 show(fast),
                 show(slow)

@@ -20,7 +20,7 @@ pub(crate) fn put(words: &str) -> ModelRequest {
         ),
         false => (
             "Role: Papertape assistant",
-            format!("Configured agents: careful, bold\nDatasets: {data}\nThe person writes:\n{words}"),
+            format!("Configured agents: careful, bold\nDatasets: {data}\nUser message:\n{words}"),
         ),
     };
     let mut request = asked(&question, role, &[]);

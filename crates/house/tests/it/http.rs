@@ -66,7 +66,7 @@ async fn house_models_answer_through_the_port() {
     assert_eq!(failure.kind.as_str(), "bad_request");
     assert_eq!(
         failure.message,
-        "there is no house model `house::genius`; there are house::buy_and_hold, house::contrarian, house::momentum"
+        "unknown house model `house::genius`; expected one of house::buy_and_hold, house::contrarian, house::momentum"
     );
     assert_eq!(gateway.check(&unknown.model), Err(failure.message));
 }

@@ -275,7 +275,7 @@ fn nothing_to_read_is_said() {
     let mut desk = Desk::new("momentum", Language::En).holding(10);
     desk.snapshot = json!({ "error": "DATA_UNAVAILABLE: no bars" });
     let day = desk.day();
-    assert!(day.reports[0].contains("get_snapshot gave no data"), "{}", day.reports[0]);
+    assert!(day.reports[0].contains("get_snapshot returned no data"), "{}", day.reports[0]);
     assert!(day.debate.iter().all(|text| text.contains("untested")), "{:?}", day.debate);
     assert_eq!((day.plan.recommendation, day.decision.rating), (Rating::Hold, Rating::Hold));
     assert!(day.plan.rationale.contains("nothing to judge by"), "{}", day.plan.rationale);

@@ -124,7 +124,7 @@ fn a_refused_order_is_tried_smaller_once() {
     let turns = run("buy_and_hold", &question("AAPL"), &mut desk);
     assert_eq!(orders(&turns), [order("buy", "AAPL", "98"), order("buy", "AAPL", "97")]);
     let last = &turns.last().unwrap().text;
-    assert!(last.contains("refused (insufficient_cash), then I tried to buy 97"), "{last}");
+    assert!(last.contains("rejected (insufficient_cash), then I tried to buy 97"), "{last}");
 }
 
 #[test]
@@ -139,7 +139,7 @@ fn refusals_for_lots_are_rounded_and_others_are_taken() {
     assert_eq!(orders(&turns), [order("buy", "600519", "544"), order("buy", "600519", "500")]);
     let turns = run("buy_and_hold", &question("600519"), &mut desk("no_bar_today"));
     assert_eq!(orders(&turns), [order("buy", "600519", "544")]);
-    assert!(turns.last().unwrap().text.contains("refused (no_bar_today)"));
+    assert!(turns.last().unwrap().text.contains("rejected (no_bar_today)"));
 }
 
 /// Pending orders are reported as such, and no further order is placed for their symbols.
@@ -148,7 +148,7 @@ fn waiting_orders_are_left_alone() {
     let mut desk = trends();
     desk.waits = true;
     let turns = run("momentum", &question("AAPL, GOOG"), &mut desk);
-    assert!(turns.last().unwrap().text.contains("my order to sell 100 waits to be filled"));
+    assert!(turns.last().unwrap().text.contains("my order to sell 100 is pending"));
     let mut desk = trends();
     desk.waiting = vec!["AAPL", "GOOG"];
     assert_eq!(orders(&run("momentum", &question("AAPL, GOOG"), &mut desk)), []);

@@ -120,7 +120,7 @@ impl Connection {
                 ConnectionError::Protocol { code: error.code.0, message: error.message.into_owned() }
             }
             ServiceError::UnexpectedResponse => {
-                ConnectionError::Failed("gave an answer that does not fit the question".to_owned())
+                ConnectionError::Failed("returned an answer that does not match the request".to_owned())
             }
             error => {
                 self.health.send_replace(Health::Broken);
@@ -179,9 +179,9 @@ async fn responds(peer: &Peer<RoleClient>) -> bool {
 fn broken_reason(error: &ServiceError) -> String {
     match error {
         ServiceError::TransportSend(error) => {
-            http::reason(&*error.error).unwrap_or_else(|| "broke off the connection".to_owned())
+            http::reason(&*error.error).unwrap_or_else(|| "closed the connection".to_owned())
         }
-        _ => "broke off the connection".to_owned(),
+        _ => "closed the connection".to_owned(),
     }
 }
 
@@ -192,9 +192,9 @@ fn open_error(error: &ClientInitializeError) -> String {
             http::reason(&*error.error).unwrap_or_else(|| "cannot be reached".to_owned())
         }
         ClientInitializeError::JsonRpcError(error) => {
-            format!("refuses the connection (code {})", error.code.0)
+            format!("rejected the connection (code {})", error.code.0)
         }
         ClientInitializeError::ConnectionClosed(_) => "ended before it was ready".to_owned(),
-        _ => "does not speak a version of MCP that is known here".to_owned(),
+        _ => "does not support a known version of MCP".to_owned(),
     }
 }

@@ -61,13 +61,13 @@ pub(super) fn reason(error: &(dyn Error + 'static)) -> Option<String> {
             Some(format!("answered with HTTP {}", status.status))
         }
         Some(StreamableHttpError::AuthRequired(_) | StreamableHttpError::InsufficientScope(_)) => {
-            Some("wants credentials that it was not given".to_owned())
+            Some("requires credentials that it was not given".to_owned())
         }
         Some(StreamableHttpError::SessionExpired) => Some("answered with HTTP 404".to_owned()),
         Some(StreamableHttpError::ResponseBodyTooLarge { .. }) => Some(TOO_LARGE.to_owned()),
         Some(StreamableHttpError::Client(error)) => Some(client_reason(error)),
-        Some(_) => Some("gave an answer that is not MCP over streamable HTTP".to_owned()),
-        None => system_reason(error).map(|reason| format!("broke off the connection: {reason}")),
+        Some(_) => Some("returned an answer that is not MCP over streamable HTTP".to_owned()),
+        None => system_reason(error).map(|reason| format!("closed the connection: {reason}")),
     }
 }
 
@@ -77,7 +77,7 @@ fn client_reason(error: &reqwest::Error) -> String {
     } else if error.is_connect() {
         "cannot be reached"
     } else {
-        "broke off the connection"
+        "closed the connection"
     };
     match system_reason(error) {
         Some(reason) => format!("{what}: {reason}"),

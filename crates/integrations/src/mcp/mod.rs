@@ -101,7 +101,7 @@ impl Server {
         let connection = self.connect(ping_timeout).await?;
         let tools = connection.list().await.map_err(|error| match error {
             ConnectionError::Protocol { code, .. } => {
-                self.error(&format!("refuses to list its tools (code {code})"))
+                self.error(&format!("rejected the request for its tools (code {code})"))
             }
             ConnectionError::Failed(reason) => self.error(&reason),
         })?;

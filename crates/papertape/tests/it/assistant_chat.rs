@@ -175,7 +175,7 @@ async fn a_models_faults_are_told_and_spending_after_the_web_asks() {
         expected.into_iter().map(|(name, success)| (name.to_owned(), success)).collect();
     assert_eq!(found, expected, "{asked:#}");
     let told = server.requests()[1].body["messages"].to_string();
-    for part in ["there is no action `fly`", "`name` is missing", "Shares fell in October"] {
+    for part in ["unknown action `fly`", "`name` is missing", "Shares fell in October"] {
         assert!(told.contains(part), "{part}: {told}");
     }
     let session = asked["session_id"].as_str().expect("a session");
@@ -186,7 +186,7 @@ async fn a_models_faults_are_told_and_spending_after_the_web_asks() {
     assert_eq!(actions(&done), [("run_simulation".to_owned(), Some(true))], "{done:#}");
     assert_eq!(desk.world.good(simulations).await["count"], 1);
     let told = server.requests()[4].body["messages"].to_string();
-    assert!(told.contains("The person has confirmed what waited"), "{told}");
+    assert!(told.contains("The user confirmed the pending actions"), "{told}");
     desk.stop().await;
 }
 

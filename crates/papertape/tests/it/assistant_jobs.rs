@@ -230,7 +230,7 @@ async fn the_runs_of_a_turn_share_a_budget() {
     assert_eq!(bounds[2], 50_000.min(60_000 - used(0) - used(1)), "what the others have used is gone");
     let last = &told["metadata"]["actions_summary"][3];
     assert_eq!(last["success"], false, "{told:#}");
-    assert!(last["message"].as_str().expect("words").contains("leaves nothing for simulations"), "{last:#}");
+    assert!(last["message"].as_str().expect("words").contains("has nothing left for simulations"), "{last:#}");
     desk.stop().await;
 }
 
@@ -325,7 +325,7 @@ async fn a_person_lets_a_plan_spend_after_the_web() {
     assert_eq!(actions(&asked), [("execute_plan".to_owned(), None)], "{asked:#}");
     assert_eq!(asked["metadata"]["pending"][0]["parameters"]["trusted"], true, "{asked:#}");
     let content = asked["content"].as_str().expect("words");
-    assert!(content.contains("after they have read text that others wrote"), "{content}");
+    assert!(content.contains("after they have read text written by others"), "{content}");
     assert!(simulations(&desk).await.is_empty(), "nothing was spent");
     let jobs = desk.world.good(&format!("/plans/{plan}/jobs")).await;
     let held = jobs["jobs"].as_array().expect("jobs").iter().find(|job| job["job_type"] == "plan_execute");
@@ -466,7 +466,7 @@ async fn a_backtest_that_was_done_is_answered_all_the_same() {
     assert_eq!(actions(&second), [done("run_simulation"), done("query_results")], "{second:#}");
     let content = second["content"].as_str().expect("words");
     assert!(
-        content.contains("return ") && content.contains(&format!("done before, by job {run}")),
+        content.contains("return ") && content.contains(&format!("already done by job {run}")),
         "{content}"
     );
     let newest = desk.say(None, "results of the newest run").await;

@@ -78,10 +78,10 @@ async fn a_run_that_was_partly_done_is_told_whole() {
     let jobs = desk.world.good("/jobs?kind=simulate").await;
     let first = jobs["jobs"][0]["job_id"].as_str().expect("an id").to_owned();
     let told = desk.say(None, &run("2012-10-10")).await;
-    let before = format!("2012-10-01 to 2012-10-03 were done before, by job {first}");
+    let before = format!("2012-10-01 to 2012-10-03 were already done by job {first}");
     assert!(content(&told).contains(&before), "{}", content(&told));
     assert!(content(&told).contains("momentum, 2012-10-01 to 2012-10-10: return "), "{}", content(&told));
-    assert!(content(&told).contains("3 of its model-days had been done before"), "{}", content(&told));
+    assert!(content(&told).contains("3 of its model-days were already done"), "{}", content(&told));
     let whole = other.say(None, &run("2012-10-10")).await;
     let line = |told: &Value| {
         let lines = content(told).lines().find(|line| line.contains("return ")).map(str::to_owned);
@@ -92,7 +92,7 @@ async fn a_run_that_was_partly_done_is_told_whole() {
 
     let part = desk.say(None, &run("2012-10-02")).await;
     assert!(content(&part).contains("momentum, 2012-10-01 to 2012-10-02: return "), "{}", content(&part));
-    assert!(content(&part).contains(&format!("done before, by job {first}")), "{}", content(&part));
+    assert!(content(&part).contains(&format!("already done by job {first}")), "{}", content(&part));
     let chinese = json!({ "message": "回测动量，标的 IBM，从 2012-10-01 到 2012-10-11" });
     let told = desk.say_with(chinese, "zh").await;
     assert!(content(&told).contains("2012-10-01 至 2012-10-11：收益"), "{}", content(&told));
@@ -117,7 +117,7 @@ async fn a_deletion_names_what_goes() {
     let body = json!({ "name": "Run", "instruction": "Backtest house::momentum on AAPL on 2012-10-01." });
     desk.world.post("/plans/3/tasks", &body).await;
     let listed = desk.say(None, "list plans").await;
-    assert_eq!(messages(&listed), ["23 plan(s), of which these are the newest 20"]);
+    assert_eq!(messages(&listed), ["23 plan(s); these are the newest 20"]);
     let listed = desk.say_with(json!({ "message": "列出计划" }), "zh").await;
     assert_eq!(messages(&listed), ["23 个计划，以下为最新的 20 个"]);
 
@@ -153,7 +153,7 @@ async fn faults_are_in_the_persons_language() {
     assert_eq!(messages(&told), ["没有动作 `fly`", "缺少 `name`", "没有计划 7"]);
     let told = desk.say_with(json!({ "message": "Hello, fly" }), "en").await;
     let said = messages(&told);
-    assert_eq!((said[0], said[2]), ("there is no action `fly`", "there is no plan 7"));
+    assert_eq!((said[0], said[2]), ("unknown action `fly`", "there is no plan 7"));
     assert!(said[1].starts_with("`name` is missing: "), "{said:?}");
     desk.stop().await;
 }

@@ -66,7 +66,7 @@ impl Row {
     /// The expected text in the state in place of its own.
     fn text(&self, cause: &str) -> String {
         let node = self.node;
-        let nothing = format!("[The {node} gave nothing: {cause}. What it would have said is not known.]");
+        let nothing = format!("[The {node} gave no answer: {cause}. Its view is unknown.]");
         match self.role {
             Role::Argue(own, _) => format!(
                 "{} Analyst: [The {node} gave no argument: {cause}. Research is degraded, and this side of \
@@ -74,7 +74,7 @@ impl Row {
                 if own == "bull" { "Bull" } else { "Bear" }
             ),
             Role::JudgeResearch => format!(
-                "Recommendation: HOLD\n\nResearch is degraded: the {node} gave no judgement, for {cause}. \
+                "Recommendation: HOLD\n\nResearch is degraded: the {node} gave no judgment: {cause}. \
                  There is no plan to act on; leave the position as it is."
             ),
             Role::Discuss(_) => format!("{node}: {nothing}"),
@@ -202,7 +202,7 @@ fn hold_provenance(row: &Row, reason: &str, error: Option<&str>, day: &Day, what
 
 fn hold_state(row: &Row, reason: &str, error: Option<&str>, state: &Value, what: &str) {
     all_are_strings(state);
-    let cause = error.map_or("its deadline passed".to_owned(), |_| format!("it failed ({reason})"));
+    let cause = error.map_or("it timed out".to_owned(), |_| format!("it failed ({reason})"));
     let expected = row.text(&cause);
     assert_eq!(text(state, row.place), expected, "{what}");
     assert_eq!(in_debate(state), row.research(reason, error.is_none()), "{what}");
@@ -367,7 +367,7 @@ async fn an_analyst_falls_alone() {
         ("/news_report", true),
         ("/fundamentals_report", false),
     ] {
-        assert_eq!(text(&state, place).contains(" gave nothing: "), gone, "{place}");
+        assert_eq!(text(&state, place).contains(" gave no answer: "), gone, "{place}");
     }
 }
 

@@ -66,7 +66,7 @@ async fn broken_connections_are_made_anew() {
     let (_server, mut seen, tools) = serve().await;
     let failed = tools.call(&call("crash", json!({}))).await.expect_err("it is cut off");
     assert_eq!(failed.kind, FailureKind::ToolError);
-    assert!(failed.message.starts_with("the tool server `desk` broke off the connection"), "{failed}");
+    assert!(failed.message.starts_with("the tool server `desk` closed the connection"), "{failed}");
     echo(&tools, "again").await;
     assert_eq!(seen.says().await.as_deref(), Some("session"));
     assert_eq!(seen.says().await.as_deref(), Some("session"));

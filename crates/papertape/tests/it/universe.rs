@@ -188,7 +188,7 @@ async fn a_trader_trades_the_members_of_the_day() {
         }
         for tool in ["get_price", "get_bars", "get_indicators", "get_news"] {
             let said = masked(0, tool, &about(symbol), symbol);
-            assert!(said.contains("no symbol `IT` is known"), "{said}");
+            assert!(said.contains("unknown symbol `IT`"), "{said}");
             assert_eq!(said, masked(0, tool, &about("QXNOBODY"), "QXNOBODY"));
         }
     }

@@ -66,7 +66,7 @@ impl AssistantActions {
         let (number, pause) = (ended.number, options.backoff.as_secs_f64());
         let error = ended.error.as_deref().unwrap_or_default();
         let message = match self.language {
-            Language::En => format!("attempt {number} of {last} failed: {error}; next one after {pause} s"),
+            Language::En => format!("attempt {number} of {last} failed: {error}; next attempt in {pause} s"),
             Language::Zh => format!("第 {number} 次尝试（共 {last} 次）失败：{error}；{pause} 秒后重试"),
         };
         let mut details = row.details.clone().unwrap_or_default();
@@ -117,7 +117,7 @@ impl AssistantActions {
             Either::Right(_) => Err(CallFailure {
                 kind: FailureKind::TimedOut,
                 message: match self.language {
-                    Language::En => format!("it did not end within {} s", timeout.as_secs_f64()),
+                    Language::En => format!("it did not finish within {} s", timeout.as_secs_f64()),
                     Language::Zh => format!("未在 {} 秒内结束", timeout.as_secs_f64()),
                 },
             }),

@@ -125,7 +125,7 @@ impl BudgetAllocator<'_> {
 
     fn exhausted(&self, (what, what_zh): (&str, &str), key: &str) -> CallFailure {
         let message = match self.language {
-            Language::En => format!("the budget of this turn or plan ({key}) leaves nothing for {what}"),
+            Language::En => format!("the budget of this turn or plan ({key}) has nothing left for {what}"),
             Language::Zh => format!("本轮或本计划的预算（{key}）已无余额用于{what_zh}"),
         };
         CallFailure { kind: FailureKind::ToolError, message }

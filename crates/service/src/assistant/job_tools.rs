@@ -130,14 +130,14 @@ impl JobToolbox {
             0 => message,
             _ if before == all => {
                 let more = (
-                    format!("; its days had been done before, by job {by}"),
+                    format!("; its days were already done by job {by}"),
                     format!("；这些交易日此前已由任务 {by} 完成"),
                 );
                 format!("{message}{}", args.localized(more.0, more.1))
             }
             _ => {
                 let more = (
-                    format!("; {before} of its model-days had been done before, by job {by}"),
+                    format!("; {before} of its model-days were already done by job {by}"),
                     format!("；其中 {before} 个模型日此前已由任务 {by} 完成"),
                 );
                 format!("{message}{}", args.localized(more.0, more.1))
@@ -220,7 +220,7 @@ impl JobToolbox {
         }
         let (count, baseline_count) = (runs.len(), baselines.len());
         let message = args.localized(
-            format!("{count} run(s) beside {baseline_count} baseline(s); descriptive"),
+            format!("{count} run(s), {baseline_count} baseline(s); descriptive"),
             format!("{count} 个运行，{baseline_count} 个基准；仅作描述"),
         );
         Ok(json!({ "message": message, "runs": runs, "baselines": baselines }))
@@ -312,13 +312,13 @@ impl JobToolbox {
         let (reads, late) = (read.reads, read.late);
         let replayed = report.recorded_under.map(|rules| {
             args.localized(
-                format!("recorded under rules {rules}, so not replayed by this version, which replays rules {RULES_VERSION}"),
+                format!("recorded under rules {rules}; not replayed, because this program replays rules {RULES_VERSION}"),
                 format!("该任务按规则版本 {rules} 记录，当前版本只能重放规则版本 {RULES_VERSION}，因此未重放"),
             )
         });
         let message = args.localized(
             format!(
-                "{equal} session(s) replay equal, {differ} differ, {open} not ended; {reads} read(s) of the market, \
+                "{equal} session(s) replayed identically, {differ} differ, {open} not ended; {reads} market read(s), \
                  {late} known only after their day"
             ),
             format!(

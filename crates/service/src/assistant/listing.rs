@@ -26,7 +26,10 @@ impl JobToolbox {
     ) -> Result<Value, CallFailure> {
         let name = args.text("job_id").unwrap_or_default();
         if name == "latest" {
-            let why = ("job_id: name the job; `latest` may be another one by then", "job_id：请给出任务编号");
+            let why = (
+                "job_id: give the job's ID; `latest` may be a different job by then",
+                "job_id：请给出任务编号",
+            );
             return Err(bad(args.localized(why.0.to_owned(), why.1.to_owned())));
         }
         let job = self.job(args).await?;
@@ -40,12 +43,12 @@ impl JobToolbox {
                 args.localized(format!("job {job} is cancelled"), format!("任务 {job} 已取消"))
             }
             Some(JobStatus::Running | JobStatus::Queued) => args.localized(
-                format!("job {job} will stop after the step that is under way"),
+                format!("job {job} will stop after the current step"),
                 format!("任务 {job} 将在当前步骤完成后停止"),
             ),
             Some(status) => {
                 return Err(missing(args.localized(
-                    format!("job {job} is {status} already"),
+                    format!("job {job} is already {status}"),
                     format!("任务 {job} {}，无需取消", Language::Zh.status(status.as_str())),
                 )));
             }

@@ -46,11 +46,11 @@ impl Search {
             StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN => {
                 return Err(failed(
                     FailureKind::Unauthorised,
-                    "the search service refuses the key, or its form",
+                    "the search service rejected the key or its format",
                 ));
             }
             StatusCode::TOO_MANY_REQUESTS => {
-                return Err(failed(FailureKind::RateLimited, "the search service is asked too often"));
+                return Err(failed(FailureKind::RateLimited, "the search service's rate limit was reached"));
             }
             status if status.is_server_error() => {
                 return Err(failed(
@@ -68,7 +68,7 @@ impl Search {
         let exceeded = |bound: Bound| {
             failed(
                 FailureKind::BadAnswer,
-                &format!("the search service's answer is not read: it has {bound}"),
+                &format!("the search service's answer was not read: it has {bound}"),
             )
         };
         let body = read_body(response, MAX_BODY_BYTES, Bound::Body).await.map_err(|unread| match unread {
@@ -83,12 +83,12 @@ impl Search {
             return Err(failed(
                 FailureKind::BadAnswer,
                 &format!(
-                    "the search service's answer is not read: it has more than {MAX_VALUES} JSON values"
+                    "the search service's answer was not read: it has more than {MAX_VALUES} JSON values"
                 ),
             ));
         }
         let answer: Value = serde_json::from_slice(&body)
-            .map_err(|_| failed(FailureKind::BadAnswer, "the search service's answer is no JSON"))?;
+            .map_err(|_| failed(FailureKind::BadAnswer, "the search service's answer is not JSON"))?;
         hits(service, &answer, limit, &self.redactor)
     }
 
@@ -101,7 +101,7 @@ impl Search {
         let bad = |message: &str| failed(FailureKind::BadRequest, message);
         let base = self.config.base_url.as_deref().or(service.default_url());
         let base = base.ok_or_else(|| bad("web_search.base_url is not set"))?;
-        let mut url = Url::parse(base).map_err(|_| bad("web_search.base_url is no address"))?;
+        let mut url = Url::parse(base).map_err(|_| bad("web_search.base_url is not a valid URL"))?;
         let path: &[&str] = match service {
             SearchService::Searxng | SearchService::Tavily => &["search"],
             SearchService::Brave => &["res", "v1", "web", "search"],
@@ -138,7 +138,7 @@ impl Search {
             ApiKey::Found { value, .. } => Ok(Some(value.expose_secret().to_owned())),
             _ => Err(failed(
                 FailureKind::Unauthorised,
-                &format!("the key of the web search is not there: set the variable {variable}"),
+                &format!("the web search key is missing: set the environment variable {variable}"),
             )),
         }
     }
@@ -200,7 +200,7 @@ fn client() -> Result<Client, CallFailure> {
 /// The error's own text is not used: it may contain an address with a key.
 fn unreachable(error: reqwest::Error) -> CallFailure {
     if error.is_timeout() {
-        return failed(FailureKind::TimedOut, "the search service did not answer in time");
+        return failed(FailureKind::TimedOut, "the search service timed out");
     }
     failed(FailureKind::Unavailable, "the search service cannot be reached")
 }

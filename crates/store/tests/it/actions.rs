@@ -309,7 +309,7 @@ async fn a_job_that_nobody_has_is_cancelled_with_its_rows(place: Place) {
             })
             .collect();
         let (job, action) =
-            ((WHOLE_JOB, Some("cancelled")), ("b", Some("it was stopped; it goes on if the job is resumed")));
+            ((WHOLE_JOB, Some("cancelled")), ("b", Some("stopped; it continues if the job is resumed")));
         assert_eq!(ends, if gives_back { [action, job] } else { [job, action] }, "{name}");
         let events = store.events(&id, 0, 100).await.expect("reads");
         let kinds: Vec<&str> = events.iter().map(|event| event.kind.as_str()).collect();

@@ -36,7 +36,7 @@ impl Fields {
         if is_blank(bare) {
             return Err(Unparseable::new("the answer is empty"));
         }
-        let unreadable = || Unparseable::new("the JSON cannot be read");
+        let unreadable = || Unparseable::new("the JSON cannot be parsed");
         if bare.starts_with('{') && json::object(bare).is_none() {
             return Err(unreadable());
         }
@@ -87,7 +87,7 @@ impl Fields {
                     other if !is_answer => self.opinions.cite(&other.to_string()),
                     other => {
                         return Err(Unparseable::new(format!(
-                            "`{name}` must be a text, not {}",
+                            "`{name}` must be a string, not {}",
                             shorten(&other.to_string())
                         )));
                     }
@@ -224,7 +224,7 @@ impl Fields {
             Some(Json::Object(_)) => None,
         };
         read.unwrap_or_else(|| {
-            self.drop_value(key, "it is not a text");
+            self.drop_value(key, "it is not a string");
             String::new()
         })
     }
@@ -237,7 +237,7 @@ impl Fields {
                 Some(first_line(&text).to_owned()).filter(|text| !number::is_none(text))
             }
             Json::List(_) | Json::Object(_) => {
-                self.drop_value(key, "it is not a text");
+                self.drop_value(key, "it is not a string");
                 None
             }
         }

@@ -221,7 +221,7 @@ fn decimal(text: &str) -> Result<Decimal, &'static str> {
     let first = groups.next().unwrap_or_default();
     let mut rest = groups.peekable();
     if rest.peek().is_some() && (first.is_empty() || first.len() > 3) || rest.any(|group| group.len() != 3) {
-        return Err("has commas where no thousands are");
+        return Err("has misplaced thousands separators");
     }
     let mut plain = whole.replace(',', "");
     if let Some(fraction) = fraction {
@@ -231,5 +231,5 @@ fn decimal(text: &str) -> Result<Decimal, &'static str> {
         Some(exponent) => Decimal::from_scientific(&format!("{plain}e{exponent}")).ok(),
         None => plain.parse().ok(),
     };
-    value.ok_or("is too large, or finer than a decimal can be")
+    value.ok_or("is too large or has too many decimals")
 }

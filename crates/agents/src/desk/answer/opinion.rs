@@ -80,8 +80,7 @@ impl Opinions {
         let stated = stated.ok_or_else(|| Unparseable::new(format!("the answer states no {name}")))?;
         named.extend(self.doubts.iter().chain(&self.after));
         if let Some(other) = named.iter().find(|rating| **rating != stated) {
-            let text =
-                format!("the answer contradicts itself: {name} is {stated}, and {other} is named as well");
+            let text = format!("the answer contradicts itself: {name} is {stated}, but {other} is named too");
             return Err(Unparseable::new(text));
         }
         Ok(stated)

@@ -36,8 +36,8 @@ impl Structured for PortfolioDecision {
                 ("rating", rating_schema("the final rating")),
                 ("executive_summary", text_schema("the plan in two to four sentences")),
                 ("investment_thesis", text_schema("the reasons, from the debates")),
-                ("price_target", price_schema("where the price is expected to go, or null")),
-                ("time_horizon", text_or_null("for how long the plan holds, or null")),
+                ("price_target", price_schema("the expected price, or null")),
+                ("time_horizon", text_or_null("how long the plan holds, or null")),
             ],
         )
     }

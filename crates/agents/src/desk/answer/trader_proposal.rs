@@ -51,7 +51,9 @@ impl Structured for TraderProposal {
                 ("leverage", number_schema("1 for none, or null")),
                 (
                     "position_sizing",
-                    text_or_null("how much, as `5% of portfolio`, `10 shares`, `half position`, or null"),
+                    text_or_null(
+                        "the size, such as `5% of portfolio`, `10 shares`, `half position`, or null",
+                    ),
                 ),
             ],
         )

@@ -36,7 +36,7 @@ pub(super) fn cap_gross_exposure(
         let before = intent.quantity;
         intent.quantity = scaled(before, room, requested);
         let text = format!(
-            "All positions together may be worth {}; there is room for {} of the {} wanted.",
+            "All positions together may be worth {}; there is room for {} of the {} requested.",
             cap.round_dp(2),
             room.round_dp(2),
             requested.round_dp(2)

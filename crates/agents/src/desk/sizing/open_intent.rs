@@ -81,7 +81,7 @@ pub(super) fn open_intent<'a>(
         None => requested.unwrap_or(Decimal::ONE).clamp(profile.min_leverage, max_leverage),
     };
     if let Some(requested) = requested.filter(|requested| *requested != leverage) {
-        let text = format!("A leverage of {requested} was asked; it is {leverage}.");
+        let text = format!("A leverage of {requested} was requested; {leverage} is used.");
         adjustments.add(
             symbol,
             AdjustmentCode::Leverage,
@@ -134,15 +134,15 @@ fn relax_protection(order: &mut Order, rejection: &Rejection, adjustments: &mut 
                 return false;
             };
             order.stop = Some(Price(*furthest));
-            (AdjustmentCode::Stop, "The stop is moved to the furthest that is allowed.")
+            (AdjustmentCode::Stop, "The stop is moved to the furthest allowed price.")
         }
         RejectCode::StopWrongSide | RejectCode::StopLoosened if order.stop.is_some() => {
             order.stop = None;
-            (AdjustmentCode::Stop, "The stop is left out.")
+            (AdjustmentCode::Stop, "The stop is dropped.")
         }
         RejectCode::TargetWrongSide if order.target.is_some() => {
             order.target = None;
-            (AdjustmentCode::Target, "The target is left out.")
+            (AdjustmentCode::Target, "The target is dropped.")
         }
         RejectCode::StopRequired if order.leverage.is_some() => {
             order.leverage = None;

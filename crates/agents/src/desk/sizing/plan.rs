@@ -78,7 +78,7 @@ fn close(
     let held = position.quantity.abs().0;
     let closable = position.closable(target.quote.day, profile.t_plus_one).0;
     if target.close > closable {
-        let text = format!("Of {held} {symbol} only {closable} can be closed today (T+1).");
+        let text = format!("Only {closable} of {held} {symbol} can be closed today (T+1).");
         let numbers = [("wanted", target.close), ("held", held), ("closable", closable)];
         adjustments.add(symbol, AdjustmentCode::TPlusOne, text, &numbers);
     }
@@ -185,7 +185,7 @@ fn cap_to_cash(
         quantities = best;
         for (intent, quantity) in intents.iter().zip(&quantities) {
             let text = format!(
-                "The orders need {} with fees; {} of cash is there for them.",
+                "The orders need {} including fees; {} of cash is available for them.",
                 needed.round_dp(2),
                 cash.round_dp(2)
             );
@@ -254,7 +254,8 @@ fn whole(
     let quantity = whole_lots(context, symbol, requested);
     if quantity < requested && !context.books.profile().fractional {
         let lot = context.books.profile().lot_rule(symbol).step;
-        let text = format!("{} is {quantity} in whole lots of {lot}.", requested.round_dp(4));
+        let text =
+            format!("{} is rounded down to {quantity}, in whole lots of {lot}.", requested.round_dp(4));
         let numbers = [("wanted", requested.round_dp(4)), ("lot", lot.0), ("quantity", quantity)];
         adjustments.add(symbol, AdjustmentCode::Lot, text, &numbers);
     }
@@ -277,7 +278,7 @@ fn too_small(
     if value >= min_value {
         return false;
     }
-    let text = format!("An order of {} is below the least of {}.", value.round_dp(2), min_value.round_dp(2));
+    let text = format!("An order of {} is below the minimum of {}.", value.round_dp(2), min_value.round_dp(2));
     adjustments.add(
         target.symbol,
         AdjustmentCode::TooSmall,

@@ -60,7 +60,12 @@ pub(super) fn target_position<'a>(
 ) -> Option<TargetPosition<'a>> {
     let (rating, proposal) = match decision {
         Decision::None { why } => {
-            adjustments.add(symbol, AdjustmentCode::NoDecision, format!("There is no decision: {why}"), &[]);
+            adjustments.add(
+                symbol,
+                AdjustmentCode::NoDecision,
+                format!("No order for {symbol}: {why}."),
+                &[],
+            );
             return None;
         }
         Decision::Rated { rating: Rating::Hold, .. } => return None,
@@ -77,7 +82,7 @@ pub(super) fn target_position<'a>(
         adjustments.add(
             symbol,
             AdjustmentCode::WaitingOrder,
-            format!("An order of {symbol} waits already."),
+            format!("{symbol} already has a pending order."),
             &[],
         );
         return None;
@@ -87,7 +92,7 @@ pub(super) fn target_position<'a>(
         && proposal.position_sizing.is_some()
     {
         let text = format!(
-            "The Trader proposed {}, the rating is {rating}: the proposal's sizing is not taken.",
+            "The Trader proposed {}, the rating is {rating}: the proposal's sizing is ignored.",
             proposal.action
         );
         adjustments.add(symbol, AdjustmentCode::SizingIgnored, text, &[]);
@@ -186,7 +191,8 @@ fn down(
         };
         if requested > held {
             let numbers = [("asked", requested.round_dp(4)), ("held", held)];
-            let text = format!("{} were to be sold, {held} are held.", requested.round_dp(4).normalize());
+            let text =
+                format!("{} were to be sold, but only {held} are held.", requested.round_dp(4).normalize());
             adjustments.add(target.symbol, AdjustmentCode::Held, text, &numbers);
         }
         target.close = requested.clamp(Decimal::ZERO, held);
@@ -195,7 +201,7 @@ fn down(
         }
     } else if !short {
         if held.is_zero() && target.rating == Rating::Sell {
-            let text = format!("There is nothing of {} to sell.", target.symbol);
+            let text = format!("There is no position in {} to sell.", target.symbol);
             adjustments.add(target.symbol, AdjustmentCode::Held, text, &[("held", Decimal::ZERO)]);
         }
         return Some(());
@@ -260,7 +266,7 @@ fn capped(symbol: &Symbol, requested: Decimal, cap: Decimal, adjustments: &mut A
         return requested;
     }
     let (shown, most) = (requested.round_dp(2).normalize(), cap.round_dp(2).normalize());
-    let text = format!("{shown} of {symbol} were wanted; the cap of one symbol is {most}.");
+    let text = format!("{shown} of {symbol} was requested; the cap per symbol is {most}.");
     adjustments.add(symbol, AdjustmentCode::SymbolCap, text, &[("wanted", shown), ("cap", most)]);
     cap
 }

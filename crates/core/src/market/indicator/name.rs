@@ -33,7 +33,7 @@ impl FromStr for Indicator {
         let (name, arguments) = match lower.split_once('(') {
             None => (lower.as_str(), Vec::<&str>::new()),
             Some((name, rest)) => {
-                let inner = rest.strip_suffix(')').ok_or_else(|| refuse("a bracket is missing"))?;
+                let inner = rest.strip_suffix(')').ok_or_else(|| refuse("a parenthesis is missing"))?;
                 let inner = inner.trim();
                 let arguments = inner.split(',').map(str::trim).filter(|_| !inner.is_empty());
                 (name.trim_end(), arguments.collect())
@@ -44,7 +44,9 @@ impl FromStr for Indicator {
             "bollinger" => 2,
             "macd" => 3,
             _ => {
-                return Err(refuse("it is none of sma, ema, macd, rsi, bollinger, atr, vwma, mfi"));
+                return Err(refuse(
+                    "unknown name; expected one of sma, ema, macd, rsi, bollinger, atr, vwma, mfi",
+                ));
             }
         };
         if arguments.len() > most {
@@ -56,7 +58,7 @@ impl FromStr for Indicator {
             };
             (argument.parse().ok())
                 .filter(|window| (1..=LONGEST).contains(window))
-                .ok_or_else(|| refuse("a window is a whole number from 1 to 1000"))
+                .ok_or_else(|| refuse("a window must be a whole number from 1 to 1000"))
         };
         Ok(match name {
             "sma" => Self::Sma { window: window(0, 20)? },
@@ -70,14 +72,14 @@ impl FromStr for Indicator {
                 let deviations = deviations
                     .ok()
                     .filter(|d: &Decimal| *d > Decimal::ZERO && *d <= Decimal::TEN)
-                    .ok_or_else(|| refuse("the deviations are a number above 0, up to 10"))?
+                    .ok_or_else(|| refuse("the deviations must be a number above 0, up to 10"))?
                     .normalize();
                 Self::Bollinger { window: window(0, 20)?, deviations }
             }
             _ => {
                 let (fast, slow, signal) = (window(0, 12)?, window(1, 26)?, window(2, 9)?);
                 if fast >= slow {
-                    return Err(refuse("the fast window is not shorter than the slow one"));
+                    return Err(refuse("the fast window must be shorter than the slow one"));
                 }
                 Self::Macd { fast, slow, signal }
             }

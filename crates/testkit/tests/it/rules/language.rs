@@ -1,8 +1,8 @@
 //! The words that names, texts for users and documents do not use. `docs/glossary.md` has the ones that they do.
 //!
 //! Checked are the identifiers of Rust and TypeScript sources, their string literals with more than one word, the doc
-//! comments that become API descriptions and command-line help, and the Markdown documents. Test code is not checked,
-//! and neither are Markdown files inside crates: they are prompts and answers, whose bytes are fixed.
+//! comments that become API descriptions and command-line help, and the Markdown documents, prompts included. Test code is
+//! not checked.
 
 use super::{hold, repo};
 use regex::{Regex, RegexBuilder, RegexSet};
@@ -115,18 +115,10 @@ const ALLOWED: &[Allowance] = &[
     ("^crates/protocol/src/", "`refused`", "a stored outcome and a stored action"),
     ("^crates/papertape/src/import.rs", "point_in_time = unverified", "a warning that is stored with a job"),
     ("", "^Refused$", "a variant named as the stored outcome `refused`"),
-    ("^crates/(agents|assistant)/src/", r" ", "texts that models read, or that are stored with a session"),
-    ("^crates/(house|llm/src/house)/", r" ", "texts of the house models, which are stored with a session"),
-    (
-        "^crates/core/src/(broker|plan|tape|ledger|action|record|market/interval)",
-        r" ",
-        "rejections that models read",
-    ),
-    ("^crates/core/src/fence", r" ", "marks around data that models read"),
+    ("^crates/house/src/summary", r"^bought\|", "words that models write"),
+    ("^crates/core/src/tape/stop", r" ", "reasons that are stored with a job"),
     ("^crates/llm/src/(failure|reply)", r" ", "failures of model calls, which are stored as steps"),
     ("^crates/embed/src/vector", r" ", "failures of embedding calls, which are stored as steps"),
-    (r"^crates/\w+/src/mcp/", r" ", "failures of external tools, which models read"),
-    (r"^crates/\w+/src/assistant/", r" ", "answers of the assistant's tools, which its model reads"),
     (
         r"^crates/runtime/src/(budget|action_attempts|host|child_budgets)",
         r" ",
@@ -344,10 +336,10 @@ fn is_source(file: &repo::TextFile) -> bool {
     (is_rust || is_web) && !path.ends_with("_tests.rs") && !is_other
 }
 
-/// Whether a file is a document for people. The change log quotes old names.
+/// Whether a file is a document for people or a prompt. The change log quotes old names.
 fn is_document(file: &repo::TextFile) -> bool {
     let path = file.path.as_str();
-    path.ends_with(".md") && !path.starts_with("crates/") && path != "CHANGELOG.md"
+    path.ends_with(".md") && path != "CHANGELOG.md"
 }
 
 // Goal: readers find the field's own words in names, messages, API descriptions, help texts and documents.
