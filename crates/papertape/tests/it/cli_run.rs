@@ -184,16 +184,10 @@ fn results_of_different_days_and_symbols_have_their_own_tables() {
 
     let other = run("2012-10-05", "MSFT", "house::buy_and_hold");
     let several = tool.ok(&["results"]).out;
-    let headers: Vec<&str> = several.lines().filter(|line| line.starts_with("2012-10-01 to ")).collect();
     let data = "us-daily-2000-2013, us_equity (frictionless)";
-    assert_eq!(
-        headers,
-        [
-            format!("2012-10-01 to 2012-10-05, {data}: MSFT"),
-            format!("2012-10-01 to 2012-10-03, {data}: AAPL, IBM")
-        ],
-        "{several}"
-    );
+    let on_one_line = several.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(on_one_line.starts_with(&format!("2012-10-01 to 2012-10-05, {data}: MSFT agent ")), "{several}");
+    assert!(on_one_line.contains(&format!(" 2012-10-01 to 2012-10-03, {data}: AAPL, IBM agent ")), "{several}");
     let baselines = |text: &str| -> Vec<String> {
         text.lines().filter(|line| line.starts_with("Baselines: ")).map(str::to_owned).collect()
     };

@@ -36,7 +36,15 @@ pub(super) fn read(file: Option<&Path>) -> Result<Config> {
             Ok(_) => break,
             Err(error) => {
                 let before = removed.len();
-                errors.extend(error.into_iter().filter(|error| removed.insert(explain::path(error))));
+                for error in error {
+                    let path = explain::path(&error);
+                    if removed.insert(path.clone()) {
+                        errors.push(error);
+                    } else if let Some(table) = path.first() {
+                        // The table requires the removed key, so it is removed as a whole.
+                        removed.insert(vec![table.clone()]);
+                    }
+                }
                 if removed.len() == before {
                     break;
                 }
