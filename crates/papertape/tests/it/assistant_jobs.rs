@@ -230,7 +230,10 @@ async fn the_runs_of_a_turn_share_a_budget() {
     assert_eq!(bounds[2], 50_000.min(60_000 - used(0) - used(1)), "what the others have used is gone");
     let last = &told["metadata"]["actions_summary"][3];
     assert_eq!(last["success"], false, "{told:#}");
-    assert!(last["message"].as_str().expect("words").contains("has nothing left for simulations"), "{last:#}");
+    assert!(
+        last["message"].as_str().expect("words").contains("has nothing left for simulations"),
+        "{last:#}"
+    );
     desk.stop().await;
 }
 

@@ -187,7 +187,10 @@ fn results_of_different_days_and_symbols_have_their_own_tables() {
     let data = "us-daily-2000-2013, us_equity (frictionless)";
     let on_one_line = several.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(on_one_line.starts_with(&format!("2012-10-01 to 2012-10-05, {data}: MSFT agent ")), "{several}");
-    assert!(on_one_line.contains(&format!(" 2012-10-01 to 2012-10-03, {data}: AAPL, IBM agent ")), "{several}");
+    assert!(
+        on_one_line.contains(&format!(" 2012-10-01 to 2012-10-03, {data}: AAPL, IBM agent ")),
+        "{several}"
+    );
     let baselines = |text: &str| -> Vec<String> {
         text.lines().filter(|line| line.starts_with("Baselines: ")).map(str::to_owned).collect()
     };

@@ -1,7 +1,7 @@
 //! Delays between attempts.
 
 use papertape_core::tape::StepPath;
-use papertape_runtime::retry::{pause, within};
+use papertape_runtime::retry::{fitting_pause, pause};
 use std::time::Duration;
 
 // Goal: delays double from half a second to half a minute, plus or minus half, and are deterministic.
@@ -32,11 +32,11 @@ fn a_provider_is_listened_to() {
 #[test]
 fn pauses_lie_within_the_calls_and_the_sessions_time() {
     let secs = Duration::from_secs;
-    assert_eq!(within(secs(7), true, secs(120), secs(600)), Some(secs(7)));
-    assert_eq!(within(secs(120), true, secs(120), secs(600)), Some(secs(120)));
-    assert_eq!(within(secs(121), true, secs(120), secs(600)), None);
-    assert_eq!(within(secs(60), true, secs(120), secs(60)), None, "the session would be over");
-    assert_eq!(within(secs(30), false, secs(10), secs(600)), Some(secs(10)));
-    assert_eq!(within(secs(30), false, secs(120), secs(20)), None);
-    assert_eq!(within(secs(30), false, secs(120), Duration::MAX), Some(secs(30)));
+    assert_eq!(fitting_pause(secs(7), true, secs(120), secs(600)), Some(secs(7)));
+    assert_eq!(fitting_pause(secs(120), true, secs(120), secs(600)), Some(secs(120)));
+    assert_eq!(fitting_pause(secs(121), true, secs(120), secs(600)), None);
+    assert_eq!(fitting_pause(secs(60), true, secs(120), secs(60)), None, "the session would be over");
+    assert_eq!(fitting_pause(secs(30), false, secs(10), secs(600)), Some(secs(10)));
+    assert_eq!(fitting_pause(secs(30), false, secs(120), secs(20)), None);
+    assert_eq!(fitting_pause(secs(30), false, secs(120), Duration::MAX), Some(secs(30)));
 }

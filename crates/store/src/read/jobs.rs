@@ -217,6 +217,9 @@ impl UsageCost {
     }
 }
 
+/// Usage and summaries' usage of sessions of equal cost, and their number.
+type EqualCosts = ((UsageCost, UsageCost), u64);
+
 /// Usage of the jobs' sessions and of their summaries. Summed here: SQLite has no exact decimals.
 async fn used(db: &mut dyn Db, jobs: &[JobId]) -> Result<BTreeMap<JobId, (UsageCost, UsageCost)>> {
     // Group sessions of equal cost: with house models, that is all of them.
@@ -225,8 +228,8 @@ async fn used(db: &mut dyn Db, jobs: &[JobId]) -> Result<BTreeMap<JobId, (UsageC
             sum(detached_input_tokens), sum(detached_cached_tokens), sum(detached_output_tokens),
             detached_cost_usd, sum(detached_estimated_calls), sum(detached_unpriced_calls), count(*)
         FROM trading_sessions WHERE job_id IN (?) GROUP BY job_id, cost_usd, detached_cost_usd";
-    let rows: BTreeMap<JobId, Vec<((UsageCost, UsageCost), u64)>> = by_key(db, sql, jobs).await?;
-    let sum = |rows: Vec<((UsageCost, UsageCost), u64)>| {
+    let rows: BTreeMap<JobId, Vec<EqualCosts>> = by_key(db, sql, jobs).await?;
+    let sum = |rows: Vec<EqualCosts>| {
         rows.into_iter().fold(
             <(UsageCost, UsageCost)>::default(),
             |sum, ((mut own, mut summaries), sessions)| {

@@ -244,8 +244,6 @@ async fn open(
     OPEN.fetch(db, statement, page, |item: &StoredRound<_>| (item.id,)).await
 }
 
-/// A page of rows by ID, newest first.
-
 impl<T: FromRow> FromRow for StoredRound<T> {
     fn from_row(row: &mut Row) -> Result<Self> {
         Ok(from_row!(row => Self { id, job, agent, session, created_at, row }))

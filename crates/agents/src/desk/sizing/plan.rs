@@ -278,7 +278,8 @@ fn too_small(
     if value >= min_value {
         return false;
     }
-    let text = format!("An order of {} is below the minimum of {}.", value.round_dp(2), min_value.round_dp(2));
+    let text =
+        format!("An order of {} is below the minimum of {}.", value.round_dp(2), min_value.round_dp(2));
     adjustments.add(
         target.symbol,
         AdjustmentCode::TooSmall,
