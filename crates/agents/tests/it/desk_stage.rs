@@ -143,19 +143,19 @@ impl Day {
     }
 
     /// A step's request to its model.
-    pub(crate) fn asked(&self, path: &str) -> Value {
+    pub(crate) fn first_call(&self, path: &str) -> Value {
         let step = self.kept.step(path).unwrap_or_else(|| panic!("{path} was asked"));
         self.kept.document(step.request_ref).expect("it is kept")
     }
 
     /// The task of a node: the first message of its conversation.
     pub(crate) fn task(&self, node: &str) -> String {
-        let request = self.asked(&format!("{node}/model#1"));
+        let request = self.first_call(&format!("{node}/model#1"));
         request["messages"][0]["content"].as_str().expect("a text").to_owned()
     }
 
     /// The system prompt of a node.
     pub(crate) fn instructions(&self, node: &str) -> String {
-        self.asked(&format!("{node}/model#1"))["instructions"].as_str().expect("a text").to_owned()
+        self.first_call(&format!("{node}/model#1"))["instructions"].as_str().expect("a text").to_owned()
     }
 }
