@@ -205,7 +205,8 @@ impl RunningSimulation {
         }
         let host = LiveHost::new(Arc::clone(&self.run), opened.id, (agent.name.clone(), day.date));
         let host = Arc::new(host.with_timeout(Duration::from_secs(agent.limits.session_timeout_secs)));
-        let (result, session) = match agent_day.run(Arc::clone(&host) as _, tape, start).await {
+        let ended = agent_day.run(Arc::clone(&host) as _, tape, start).await;
+        let (result, session) = match host.ended(ended).await {
             Err(stop @ SessionStop::Denied { .. }) => {
                 host.write(vec![Write::FailDay { error: stop.to_string() }]).await?;
                 return Err(stop);

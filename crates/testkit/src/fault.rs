@@ -118,8 +118,8 @@ impl RecordStore for FaultyStore<dyn RecordStore> {
         self.inner.load_derived_rows(session)
     }
 
-    fn commit<'a>(&'a self, commit: Commit) -> BoxFuture<'a, Result<(), RecordError>> {
-        let commit = async move { self.inner.commit(commit).await };
+    fn append<'a>(&'a self, commits: Vec<Commit>) -> BoxFuture<'a, Result<(), RecordError>> {
+        let commit = async move { self.inner.append(commits).await };
         self.around(("before commit", "after commit"), commit).boxed()
     }
 

@@ -188,9 +188,14 @@ pub trait RecordStore: Send + Sync {
         session: SessionId,
     ) -> BoxFuture<'a, Result<BTreeMap<StepPath, Vec<DerivedRow>>, RecordError>>;
 
-    /// Applies all writes in one transaction, fenced by the lease, and returns when they are durable.
-    /// Dropping the future does not undo the writes.
-    fn commit<'a>(&'a self, commit: Commit) -> BoxFuture<'a, Result<(), RecordError>>;
+    /// Applies the commits, all of one session, in their order in one transaction fenced by the lease, and
+    /// returns when they are durable. Dropping the future does not undo the writes.
+    fn append<'a>(&'a self, commits: Vec<Commit>) -> BoxFuture<'a, Result<(), RecordError>>;
+
+    /// [`Self::append`] with one commit.
+    fn commit<'a>(&'a self, commit: Commit) -> BoxFuture<'a, Result<(), RecordError>> {
+        self.append(vec![commit])
+    }
 
     /// The texts with these hashes; missing ones are left out.
     fn texts<'a>(

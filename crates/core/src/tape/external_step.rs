@@ -107,6 +107,10 @@ impl SessionRun {
             end.extend(effect.ended(session.redactor(), result));
             end
         };
+        if asked.repeatable && !changes {
+            session.hand_over(ending(&result, effects)).await?;
+            return Ok(result);
+        }
         match session.commit(ending(&result, effects)).await {
             // What it was to change has changed in the meantime; that is its outcome.
             Err(SessionStop::Refused(why)) if changes => {

@@ -101,13 +101,17 @@ impl AssistantSession {
         let actions = AssistantActions::new(row, &config, assistant, child_budgets, is_streamed);
         let ended = async {
             let mut session = Self::start(&run, row, config, actions).await?;
-            let result = program(&mut session).await?;
-            let closing = result.closing();
-            let mut writes = result.writes;
-            writes.push(Write::Text(closing.state.clone()));
-            writes.push(Write::CloseSession(Box::new(closing)));
-            session.session.finish(writes).await?;
-            Ok::<_, SessionStop>(result.outcome)
+            let host = Arc::clone(&session.host);
+            let closed = async {
+                let result = program(&mut session).await?;
+                let closing = result.closing();
+                let mut writes = result.writes;
+                writes.push(Write::Text(closing.state.clone()));
+                writes.push(Write::CloseSession(Box::new(closing)));
+                session.session.finish(writes).await?;
+                Ok(result.outcome)
+            };
+            host.ended(closed.await).await
         };
         let stop = match ended.await {
             Ok(outcome) => return Ok(outcome),

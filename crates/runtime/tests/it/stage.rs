@@ -289,6 +289,7 @@ impl Stage {
             prompts: Arc::new(PromptSet::built_in()),
             redactor: Arc::new(Redactor::new(secrets).expect("a redactor")),
             call_slots: Arc::new(Semaphore::new(self.places)),
+            linger: Duration::MAX,
             exclusive_slot: Arc::new(Semaphore::new(1)),
         }
     }

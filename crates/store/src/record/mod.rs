@@ -61,9 +61,11 @@ impl RecordStore for Store {
         port(self.read(move |db| implied_by_path(db, session).boxed()))
     }
 
-    fn commit<'a>(&'a self, commit: Commit) -> BoxFuture<'a, Result<(), RecordError>> {
-        let job = commit.lease.job.clone();
-        port(self.write_for_with(&job, commit, |db, commit| commit::apply(db, commit).boxed()))
+    fn append<'a>(&'a self, commits: Vec<Commit>) -> BoxFuture<'a, Result<(), RecordError>> {
+        let Some(job) = commits.first().map(|commit| commit.lease.job.clone()) else {
+            return async { Ok(()) }.boxed();
+        };
+        port(self.write_for_with(&job, commits, |db, commits| commit::apply(db, commits).boxed()))
     }
 
     fn texts<'a>(
