@@ -196,7 +196,7 @@ impl RunningSimulation {
         let record = &*services.record;
         let new = NewSession { agent: agent.name.clone(), date: day.date, at: services.clock.now() };
         let opened = record.open_session(&self.run.lease, new).await.map_err(stop_of)?;
-        let mut tape = tape_reader::tape(record, opened.id, false).await?;
+        let mut tape = tape_reader::opened(record, &opened).await?;
         let inputs = JobInputs { services, config: &self.config, dataset: &self.dataset };
         let agent_day = AgentDay::of(inputs, agent, (day, is_last), &start).await?;
         let agent = agent_day.agent();

@@ -164,6 +164,7 @@ impl State {
         Some(OpenedSession {
             id,
             ended: self.sessions[index].kept.closing.as_ref().map(|closing| closing.status),
+            is_new: false,
         })
     }
 
@@ -196,7 +197,7 @@ impl RecordStore for MemoryRecord {
                 detached: StoredSnapshot::default(),
             });
             let id = SessionId(i64::try_from(state.sessions.len()).unwrap_or(i64::MAX));
-            OpenedSession { id, ended: None }
+            OpenedSession { id, ended: None, is_new: true }
         }))
     }
 

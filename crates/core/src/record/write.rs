@@ -34,6 +34,8 @@ pub struct OpenedSession {
     pub id: SessionId,
     /// How it ended, which means that its tape is complete; `None` while it has not.
     pub ended: Option<DayStatus>,
+    /// Whether it was created just now: its tape is empty.
+    pub is_new: bool,
 }
 
 /// A stored step of the tape, read back for a re-run.

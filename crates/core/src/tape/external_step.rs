@@ -107,7 +107,7 @@ impl SessionRun {
             end.extend(effect.ended(session.redactor(), result));
             end
         };
-        if asked.repeatable && !changes {
+        if asked.repeatable && !E::IS_ACTION {
             session.hand_over(ending(&result, effects)).await?;
             return Ok(result);
         }
@@ -134,6 +134,9 @@ pub(super) trait Effect: Sync {
 
     /// The field of a reply that must stay unchanged apart from configured credentials.
     const OPAQUE: Option<&'static str>;
+
+    /// Whether it is an action: its outcome is durable before it is returned.
+    const IS_ACTION: bool = false;
 
     /// The request, for reporting differences.
     fn request(&self) -> Value;

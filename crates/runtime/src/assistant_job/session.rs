@@ -139,7 +139,7 @@ impl AssistantSession {
         let new = NewSession { agent: agent.clone(), date, at: services.clock.now() };
         let opened = services.record.open_session(&run.lease, new).await.map_err(stop_of)?;
         let has_ended = opened.ended.is_some();
-        let tape = tape_reader::tape(&*services.record, opened.id, false).await?;
+        let tape = tape_reader::opened(&*services.record, &opened).await?;
         let tape = if has_ended { tape.replay_only() } else { tape };
         let assistant = Arc::clone(&actions.assistant);
         let host = LiveHost::new(Arc::clone(run), opened.id, (agent, date));

@@ -72,6 +72,9 @@ impl RecordStore for Store {
         &'a self,
         hashes: Vec<ContentHash>,
     ) -> BoxFuture<'a, Result<BTreeMap<ContentHash, String>, RecordError>> {
+        if hashes.is_empty() {
+            return async { Ok(BTreeMap::new()) }.boxed();
+        }
         port(self.read_with(hashes.into_iter().collect(), |db, hashes| texts::fetch(db, hashes).boxed()))
     }
 
@@ -136,7 +139,7 @@ async fn open_session(db: &mut dyn Db, lease: &Lease, new: &NewSession) -> Resul
         .get()?;
     day_runs(db, lease, new).await?;
     progress(db, &mut fence, id, new).await?;
-    Ok(OpenedSession { id, ended: None })
+    Ok(OpenedSession { id, ended: None, is_new: true })
 }
 
 /// Marks the model-day as running; returns `false` if it already was.
@@ -170,7 +173,7 @@ async fn find_session(
     let sql = "SELECT id, CASE WHEN completed_at IS NULL THEN NULL ELSE status END
         FROM trading_sessions WHERE job_id = $1 AND date = $2 AND model = $3";
     let row = db.row(sql, params![job, date, agent]).await?;
-    let read = |mut row: Row| Ok(OpenedSession { id: row.get()?, ended: row.get()? });
+    let read = |mut row: Row| Ok(OpenedSession { id: row.get()?, ended: row.get()?, is_new: false });
     row.map(read).transpose()
 }
 
