@@ -196,7 +196,7 @@ impl RunningSimulation {
         let record = &*services.record;
         let new = NewSession { agent: agent.name.clone(), date: day.date, at: services.clock.now() };
         let opened = record.open_session(&self.run.lease, new).await.map_err(stop_of)?;
-        let mut tape = tape_reader::tape(record, opened.id, false).await?;
+        let mut tape = tape_reader::opened(record, &opened).await?;
         let inputs = JobInputs { services, config: &self.config, dataset: &self.dataset };
         let agent_day = AgentDay::of(inputs, agent, (day, is_last), &start).await?;
         let agent = agent_day.agent();
@@ -205,7 +205,8 @@ impl RunningSimulation {
         }
         let host = LiveHost::new(Arc::clone(&self.run), opened.id, (agent.name.clone(), day.date));
         let host = Arc::new(host.with_timeout(Duration::from_secs(agent.limits.session_timeout_secs)));
-        let (result, session) = match agent_day.run(Arc::clone(&host) as _, tape, start).await {
+        let ended = agent_day.run(Arc::clone(&host) as _, tape, start).await;
+        let (result, session) = match host.ended(ended).await {
             Err(stop @ SessionStop::Denied { .. }) => {
                 host.write(vec![Write::FailDay { error: stop.to_string() }]).await?;
                 return Err(stop);

@@ -88,6 +88,7 @@ impl App {
             prompts: Arc::new(prompts),
             redactor: Arc::new(redactor),
             call_slots: Arc::new(Semaphore::new(config.worker.parallel_calls.max(1))),
+            linger: LINGER,
             exclusive_slot: Arc::new(Semaphore::new(1)),
         };
         let options = WorkerOptions {

@@ -26,6 +26,8 @@ use std::time::Duration;
 #[derive(Debug, Default)]
 pub struct FaultPoints {
     kill_at: Option<usize>,
+    /// The commit, from 0, for which the disk is full.
+    full_at: Option<usize>,
     passed: Mutex<Vec<&'static str>>,
 }
 
@@ -39,7 +41,19 @@ impl FaultPoints {
     /// Fault points of which number `nth`, from 0, kills the process with SIGKILL.
     #[must_use]
     pub fn killing_at(nth: usize) -> Arc<Self> {
-        Arc::new(Self { kill_at: Some(nth), passed: Mutex::default() })
+        Arc::new(Self { kill_at: Some(nth), ..Self::default() })
+    }
+
+    /// Fault points at which commit number `nth`, from 0, finds the disk full.
+    #[must_use]
+    pub fn full_at(nth: usize) -> Arc<Self> {
+        Arc::new(Self { full_at: Some(nth), ..Self::default() })
+    }
+
+    /// The number of commits so far.
+    #[must_use]
+    pub fn commits(&self) -> usize {
+        self.passed().iter().filter(|point| **point == "before commit").count()
     }
 
     /// The names of the points passed.
@@ -118,8 +132,13 @@ impl RecordStore for FaultyStore<dyn RecordStore> {
         self.inner.load_derived_rows(session)
     }
 
-    fn commit<'a>(&'a self, commit: Commit) -> BoxFuture<'a, Result<(), RecordError>> {
-        let commit = async move { self.inner.commit(commit).await };
+    fn append<'a>(&'a self, commits: Vec<Commit>) -> BoxFuture<'a, Result<(), RecordError>> {
+        let commit = async move {
+            if self.points.full_at.is_some_and(|full| self.points.commits() == full + 1) {
+                return Err(RecordError::Full("the disk is full".to_owned()));
+            }
+            self.inner.append(commits).await
+        };
         self.around(("before commit", "after commit"), commit).boxed()
     }
 

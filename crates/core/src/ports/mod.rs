@@ -183,9 +183,14 @@ pub trait RecordStore: Send + Sync {
         session: SessionId,
     ) -> RecordFuture<'a, BTreeMap<StepPath, Vec<DerivedRow>>>;
 
-    /// Applies all writes in one transaction, fenced by the lease, and returns when they are durable.
-    /// Dropping the future does not undo the writes.
-    fn commit<'a>(&'a self, commit: Commit) -> RecordFuture<'a, ()>;
+    /// Applies the commits, all of one session, in their order in one transaction fenced by the lease, and
+    /// returns when they are durable. Dropping the future does not undo the writes.
+    fn append<'a>(&'a self, commits: Vec<Commit>) -> RecordFuture<'a, ()>;
+
+    /// [`Self::append`] with one commit.
+    fn commit<'a>(&'a self, commit: Commit) -> RecordFuture<'a, ()> {
+        self.append(vec![commit])
+    }
 
     /// The texts with these hashes; missing ones are left out.
     fn texts<'a>(&'a self, hashes: Vec<ContentHash>) -> RecordFuture<'a, BTreeMap<ContentHash, String>>;

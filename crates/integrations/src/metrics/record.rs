@@ -26,10 +26,11 @@ pub(super) fn is_failure(error: &RecordError) -> bool {
 }
 
 impl RecordStore for InstrumentedRecord {
-    fn commit<'a>(&'a self, commit: Commit) -> RecordFuture<'a, ()> {
-        let rows = commit.writes.iter().filter(|write| matches!(write, Write::Action(_))).count();
+    fn append<'a>(&'a self, commits: Vec<Commit>) -> RecordFuture<'a, ()> {
+        let writes = commits.iter().flat_map(|commit| &commit.writes);
+        let rows = writes.filter(|write| matches!(write, Write::Action(_))).count();
         // The commit has started when this returns, whether it is awaited or dropped.
-        let committing = self.record.commit(commit);
+        let committing = self.record.append(commits);
         async move {
             let committed = committing.await;
             if committed.as_ref().is_err_and(is_failure) {

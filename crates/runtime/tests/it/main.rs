@@ -12,4 +12,5 @@ mod profile_job;
 mod profile_read;
 mod profile_record;
 mod retry;
+mod session_log;
 mod stage;

@@ -1,4 +1,4 @@
-//! One commit of a session: the fence, then its writes in order.
+//! Commits of a session in one transaction: the fence, then their writes in order.
 
 use super::derived;
 use super::head::{Head, Origin};
@@ -20,16 +20,24 @@ use papertape_core::tape::{StepClass, StepPath};
 use rust_decimal::Decimal;
 use serde_json::json;
 
-/// Applies the commit; the caller owns the transaction.
-pub(super) async fn apply(db: &mut dyn Db, commit: &Commit) -> Result<()> {
-    let events = commit.writes.iter().map(events).sum();
-    let is_progress = commit.writes.iter().any(is_progress);
-    let mut fence = Fence::take_for(db, &commit.lease, events, is_progress).await?;
-    texts::insert(db, commit.writes.iter().filter_map(text)).await?;
+/// Applies commits of one session in their order; the caller owns the transaction.
+pub(super) async fn apply(db: &mut dyn Db, commits: &[Commit]) -> Result<()> {
+    let Some(commit) = commits.first() else { return Ok(()) };
+    let of = |commit: &Commit| (commit.lease.epoch, commit.session, commit.detached);
+    if commits.iter().any(|other| of(other) != of(commit) || other.lease.job != commit.lease.job) {
+        return Err(StoreError::inconsistent("a transaction has commits of several sessions"));
+    }
+    let writes = || commits.iter().flat_map(|commit| &commit.writes);
+    let events = writes().map(events).sum();
+    let mut fence = Fence::take_for(db, &commit.lease, events, writes().any(is_progress)).await?;
+    texts::insert(db, writes().filter_map(text)).await?;
     let head = Head::load(db, commit.session, &commit.lease, commit.detached).await?;
     let mut applying = CommitApplier { db, commit, fence: &mut fence, head };
-    for write in &commit.writes {
-        applying.write(write).await?;
+    for commit in commits {
+        applying.commit = commit;
+        for write in &commit.writes {
+            applying.write(write).await?;
+        }
     }
     applying.head.save(applying.db).await?;
     fence.settle(db).await

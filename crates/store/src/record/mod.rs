@@ -47,12 +47,17 @@ impl RecordStore for Store {
         port(self.read(move |db| implied_by_path(db, session).boxed()))
     }
 
-    fn commit<'a>(&'a self, commit: Commit) -> RecordFuture<'a, ()> {
-        let job = commit.lease.job.clone();
-        port(self.write_for_with(&job, commit, |db, commit| commit::apply(db, commit).boxed()))
+    fn append<'a>(&'a self, commits: Vec<Commit>) -> RecordFuture<'a, ()> {
+        let Some(job) = commits.first().map(|commit| commit.lease.job.clone()) else {
+            return async { Ok(()) }.boxed();
+        };
+        port(self.write_for_with(&job, commits, |db, commits| commit::apply(db, commits).boxed()))
     }
 
     fn texts<'a>(&'a self, hashes: Vec<ContentHash>) -> RecordFuture<'a, BTreeMap<ContentHash, String>> {
+        if hashes.is_empty() {
+            return async { Ok(BTreeMap::new()) }.boxed();
+        }
         port(self.read_with(hashes.into_iter().collect(), |db, hashes| texts::fetch(db, hashes).boxed()))
     }
 
@@ -114,7 +119,7 @@ async fn open_session(db: &mut dyn Db, lease: &Lease, new: &NewSession) -> Resul
     let id = id.ok_or_else(|| StoreError::inconsistent("a new session has no id"))?;
     day_runs(db, lease, new).await?;
     progress(db, &mut fence, id, new).await?;
-    Ok(OpenedSession { id, ended: None })
+    Ok(OpenedSession { id, ended: None, is_new: true })
 }
 
 /// Marks the model-day as running; returns `false` if it already was.
@@ -142,10 +147,9 @@ async fn find_session(
 ) -> Result<Option<OpenedSession>> {
     let sql = "SELECT id, CASE WHEN completed_at IS NULL THEN NULL ELSE status END
         FROM trading_sessions WHERE job_id = $1 AND date = $2 AND model = $3";
-    db.first(sql, params![job, date, agent]).await
+    let found = db.first::<(SessionId, Option<DayStatus>)>(sql, params![job, date, agent]).await?;
+    Ok(found.map(|(id, ended)| OpenedSession { id, ended, is_new: false }))
 }
-
-from_row! { impl row => OpenedSession { id, ended } }
 
 from_row! { impl row => SessionWithoutSummary { session, agent, date } }
 
