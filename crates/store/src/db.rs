@@ -4,6 +4,7 @@
 use crate::error::StoreError;
 use crate::value::{Row, Value};
 use papertape_core::ports::BoxFuture;
+use std::sync::Arc;
 
 /// Which database is behind a [`Db`], for the few statements that must differ.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,6 +38,18 @@ pub(crate) trait Db: Send {
     /// Runs a statement that returns no rows; returns how many rows it changed.
     fn execute<'a>(&'a mut self, sql: &'a str, params: &'a [Value])
     -> BoxFuture<'a, Result<u64, StoreError>>;
+
+    /// Runs an `INSERT` of one row that ends with ` RETURNING id`; returns the row's ID, or `None` if it was not
+    /// inserted. On SQLite this is cheaper than a query.
+    fn insert<'a>(
+        &'a mut self,
+        sql: &'a str,
+        params: &'a [Value],
+    ) -> BoxFuture<'a, Result<Option<i64>, StoreError>>;
+
+    /// Notes that this transaction queued a text for the search index, with its words if they are known: see
+    /// [`crate::search::deferred_index`].
+    fn queued_text(&mut self, _text_id: i64, _words: Option<&Arc<String>>) {}
 }
 
 impl dyn Db + '_ {

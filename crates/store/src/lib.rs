@@ -54,6 +54,7 @@ mod texts;
 mod value;
 mod vectors;
 mod verify;
+mod write_task;
 
 pub use delete::{Deleted, Deletion};
 pub use error::StoreError;

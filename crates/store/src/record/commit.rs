@@ -1,7 +1,8 @@
 //! Commits of a session in one transaction: the fence, then their writes in order.
 
-use super::derived;
-use super::head::{Head, Origin};
+use super::attempts::attempts_of;
+use super::head::Head;
+use super::prepared::{PreparedCommits, PreparedWrite};
 use crate::action;
 use crate::chain::StepLink;
 use crate::chats;
@@ -9,113 +10,74 @@ use crate::db::Db;
 use crate::error::StoreError;
 use crate::fence::Fence;
 use crate::plans;
-use crate::rows::storable;
-use crate::texts;
+use crate::texts::{self, TextIds};
 use crate::value::{from_row, params};
 use crate::vectors;
 use papertape_core::id::ContentHash;
 use papertape_core::json;
-use papertape_core::record::{AttemptEnd, Commit, Intent, ReusedFrom, StepEnd, StoredText, Write};
+use papertape_core::record::{Intent, Lease, ReusedFrom, SessionId, Write};
 use papertape_core::tape::{StepClass, StepPath};
+use papertape_core::time::Timestamp;
 use rust_decimal::Decimal;
 use serde_json::json;
 
 /// Applies commits of one session in their order; the caller owns the transaction.
-pub(super) async fn apply(db: &mut dyn Db, commits: &[Commit]) -> Result<(), StoreError> {
-    let Some(commit) = commits.first() else { return Ok(()) };
-    let of = |commit: &Commit| (commit.lease.epoch, commit.session, commit.detached);
-    if commits.iter().any(|other| of(other) != of(commit) || other.lease.job != commit.lease.job) {
-        return Err(StoreError::inconsistent("a transaction has commits of several sessions"));
-    }
-    let writes = || commits.iter().flat_map(|commit| &commit.writes);
-    let events = writes().map(events).sum();
-    let mut fence = Fence::take_for(db, &commit.lease, events, writes().any(is_progress)).await?;
-    texts::insert(db, writes().filter_map(text)).await?;
-    let head = Head::load(db, commit.session, &commit.lease, commit.detached).await?;
-    let mut applying = CommitApplier { db, commit, fence: &mut fence, head };
-    for commit in commits {
-        applying.commit = commit;
-        for write in &commit.writes {
-            applying.write(write).await?;
+pub(super) async fn apply(db: &mut dyn Db, commits: &PreparedCommits) -> Result<(), StoreError> {
+    let PreparedCommits { lease, session, detached, .. } = commits;
+    let mut fence = Fence::take_for(db, lease, commits.events, commits.is_progress).await?;
+    let texts = TextIds::new(&commits.texts, texts::insert(db, &commits.texts).await?);
+    let head = Head::load(db, *session, lease, *detached).await?;
+    let commit = CommitOrigin { lease, session: *session, detached: *detached, at: Timestamp::UNIX_EPOCH };
+    let mut applying = CommitApplier { db, commit, fence: &mut fence, head, texts };
+    for (at, writes) in &commits.commits {
+        applying.commit.at = *at;
+        for write in writes {
+            match write {
+                PreparedWrite::End(end) => applying.end(end).await?,
+                PreparedWrite::Other(write) => applying.write(write).await?,
+            }
         }
     }
     applying.head.save(applying.db).await?;
     fence.settle(db).await
 }
 
-/// Whether the write is progress of the job. Starting a step or interrupting one is not.
-const fn is_progress(write: &Write) -> bool {
-    matches!(
-        write,
-        Write::End(_)
-            | Write::Abandoned { .. }
-            | Write::CloseScope { .. }
-            | Write::Summary { .. }
-            | Write::CloseSession(_)
-    )
+/// Where a commit comes from.
+#[derive(Clone, Copy)]
+pub(super) struct CommitOrigin<'a> {
+    pub(super) lease: &'a Lease,
+    pub(super) session: SessionId,
+    pub(super) detached: bool,
+    pub(super) at: Timestamp,
 }
 
-/// Max events that a write produces.
-fn events(write: &Write) -> usize {
-    match write {
-        Write::End(end) => {
-            usize::from(end.class == StepClass::Guard)
-                + end.implied.iter().map(derived::events).sum::<usize>()
-        }
-        Write::Instructions { .. } | Write::Action(_) | Write::FailDay { .. } | Write::CloseSession(_) => 1,
-        Write::Text(_)
-        | Write::Intent(_)
-        | Write::Attempt { .. }
-        | Write::SendAgain { .. }
-        | Write::Abandoned { .. }
-        | Write::CloseScope { .. }
-        | Write::Summary { .. }
-        | Write::Vector(_)
-        | Write::Plan(_)
-        | Write::Chat(_) => 0,
-    }
-}
-
-fn text(write: &Write) -> Option<&StoredText> {
-    match write {
-        Write::Text(text) => Some(text),
-        Write::CloseSession(close) => Some(&close.state),
-        _ => None,
-    }
-}
-
-/// A commit while it is being applied.
+/// Commits while they are being applied.
 pub(super) struct CommitApplier<'a> {
     pub(super) db: &'a mut dyn Db,
-    pub(super) commit: &'a Commit,
+    pub(super) commit: CommitOrigin<'a>,
     pub(super) fence: &'a mut Fence,
     pub(super) head: Head,
+    pub(super) texts: TextIds<'a>,
 }
 
 /// An existing step.
-struct FoundSession {
-    id: i64,
-    is_open: bool,
-    class: StepClass,
-    digest: ContentHash,
-    cost_usd: Option<Decimal>,
+pub(super) struct FoundStep {
+    pub(super) id: i64,
+    pub(super) is_open: bool,
+    pub(super) class: StepClass,
+    pub(super) digest: ContentHash,
+    pub(super) cost_usd: Option<Decimal>,
 }
 
 impl CommitApplier<'_> {
     async fn write(&mut self, write: &Write) -> Result<(), StoreError> {
         match write {
-            // All texts were stored beforehand.
-            Write::Text(_) => Ok(()),
+            // Prepared apart from the other writes.
+            Write::Text(_) | Write::End(_) => Ok(()),
             Write::Intent(intent) => self.intent(intent).await,
             Write::Attempt { path, ended, next } => self.attempt(path, ended, *next).await,
-            Write::SendAgain { path, attempt } => {
-                let step = self.find(path).await?.filter(|step| step.is_open);
-                let step =
-                    step.ok_or_else(|| StoreError::inconsistent(format!("there is no open step {path}")))?;
-                self.send(step.id, *attempt).await
-            }
+            Write::SendAgain { path, attempt } => self.send_again(path, *attempt).await,
             Write::FailDay { error } => self.fail_day(error).await,
-            Write::End(end) => self.end(end).await,
             Write::Abandoned { step, reused_from } => self.abandoned(step, reused_from).await,
             Write::CloseScope { scope } => self.close_scope(scope).await,
             Write::Instructions { node, hash } => self.instructions(node, *hash).await,
@@ -141,9 +103,9 @@ impl CommitApplier<'_> {
             state, lease_epoch, started_at)
             VALUES ($1, $2, $3, $4, $5, 'external', $6, $7, 'intent', $8, $9)
             ON CONFLICT (session_id, detached, path) DO NOTHING RETURNING id";
-        let step_id: i64 = self
-            .db
-            .row(
+        // Its first attempt is in progress; see `attempts`.
+        self.db
+            .insert(
                 sql,
                 params![
                     &commit.lease.job,
@@ -158,192 +120,8 @@ impl CommitApplier<'_> {
                 ],
             )
             .await?
-            .ok_or_else(|| there_already(&intent.path))?
-            .get()?;
-        self.send(step_id, 1).await
-    }
-
-    async fn send(&mut self, step_id: i64, attempt: u32) -> Result<(), StoreError> {
-        self.db
-            .execute(
-                "INSERT INTO step_attempts (step_id, attempt, sent_at) VALUES ($1, $2, $3)",
-                params![step_id, attempt, self.commit.at],
-            )
-            .await
             .map(drop)
-    }
-
-    async fn attempt(
-        &mut self,
-        path: &StepPath,
-        ended: &AttemptEnd,
-        next: Option<u32>,
-    ) -> Result<(), StoreError> {
-        let step = self.find(path).await?;
-        let step = step.ok_or_else(|| StoreError::inconsistent(format!("there is no step {path}")))?;
-        self.end_attempt(&step, ended).await?;
-        match next {
-            Some(next) if step.is_open => self.send(step.id, next).await,
-            _ => Ok(()),
-        }
-    }
-
-    /// Ends an attempt, and adds its usage to the step and the session.
-    async fn end_attempt(&mut self, step: &FoundSession, ended: &AttemptEnd) -> Result<(), StoreError> {
-        let usage = ended.usage;
-        let values = params![
-            self.commit.at,
-            ended.error.as_ref(),
-            usage.map(|usage| usage.input_tokens),
-            usage.map(|usage| usage.cached_tokens),
-            usage.map(|usage| usage.output_tokens),
-            ended.cost_usd,
-            step.id,
-            ended.number
-        ];
-        let sql = "UPDATE step_attempts SET ended_at = $1, error = $2, input_tokens = $3, cached_tokens = $4,
-            output_tokens = $5, cost_usd = $6 WHERE step_id = $7 AND attempt = $8 AND ended_at IS NULL";
-        if self.db.execute(sql, values).await? == 0 {
-            let sql = "INSERT INTO step_attempts (sent_at, ended_at, error, input_tokens, cached_tokens,
-                output_tokens, cost_usd, step_id, attempt) VALUES ($1, $1, $2, $3, $4, $5, $6, $7, $8)
-                ON CONFLICT (step_id, attempt) DO NOTHING";
-            if self.db.execute(sql, values).await? == 0 {
-                let attempt = ended.number;
-                return Err(StoreError::inconsistent(format!("attempt {attempt} of a step has ended twice")));
-            }
-        }
-        self.head.spend(ended);
-        let estimate = ended.estimate.filter(|_| usage.is_none());
-        if usage.is_none() && ended.cost_usd.is_none() && estimate.is_none() {
-            return Ok(());
-        }
-        let used = usage.or(estimate.map(|estimate| estimate.usage)).unwrap_or_default();
-        let cost = ended.cost_usd.or(estimate.and_then(|estimate| estimate.cost_usd));
-        let cost = cost.map_or(step.cost_usd, |cost| Some(step.cost_usd.unwrap_or_default() + cost));
-        self.db
-            .execute(
-                "UPDATE steps SET input_tokens = input_tokens + $1, cached_tokens = cached_tokens + $2,
-                 output_tokens = output_tokens + $3, cost_usd = $4, estimated_calls = estimated_calls + $5
-                 WHERE id = $6",
-                params![
-                    used.input_tokens,
-                    used.cached_tokens,
-                    used.output_tokens,
-                    cost,
-                    i64::from(estimate.is_some()),
-                    step.id
-                ],
-            )
-            .await
-            .map(drop)
-    }
-
-    async fn end(&mut self, end: &StepEnd) -> Result<(), StoreError> {
-        let found = self.find(&end.path).await?;
-        if let Some(step) = &found {
-            if let Some(attempt) = &end.attempt {
-                self.end_attempt(step, attempt).await?;
-            }
-            if step.class == StepClass::External && end.class == StepClass::External && !step.is_open {
-                // Its guard closed earlier: this only adds to the cost.
-                return Ok(());
-            }
-            if !step.is_open {
-                return Err(there_already(&end.path));
-            }
-            if step.class != end.class || step.digest != end.digest {
-                let path = &end.path;
-                return Err(StoreError::inconsistent(format!("the outcome of {path} is not of its intent")));
-            }
-        }
-        self.must_be_open(&end.path)?;
-        let rows = storable(&end.implied);
-        let implied_hash = json::hash(&json::to_value(&rows));
-        let attempts = match (&found, &end.attempt) {
-            (None, None) => Vec::new(),
-            (_, Some(only)) if only.number == 1 => vec![(1, only.error.clone())],
-            (None, Some(only)) => vec![(only.number, only.error.clone())],
-            (Some(step), _) => attempts_of(self.db, step.id).await?,
-        };
-        let link = self.head.link(
-            &StepLink {
-                path: &end.path,
-                class: end.class,
-                digest: end.digest,
-                request_ref: Some(end.request_ref),
-                outcome: Some((end.outcome_kind, end.outcome_ref)),
-                implied_hash,
-                detached: false,
-                attempts: &attempts,
-                reused_from: end.reused_from.as_ref(),
-            }
-            .to_json(),
-        );
-        let n = if end.class == StepClass::Guard { Some(self.verdict_event(end).await?) } else { None };
-        let commit = self.commit;
-        let sql = if found.is_some() {
-            "UPDATE steps SET class = $5, digest = $6, request_ref = $7, state = 'done', outcome_kind = $8,
-             outcome_ref = $9, implied_hash = $10, reused_from = $11, lease_epoch = $12, ended_at = $13,
-             seq = $14, prev_hash = $15, hash = $16, n = $17, job_id = $1, kind = $4
-             WHERE session_id = $2 AND detached = $18 AND path = $3 RETURNING id"
-        } else {
-            "INSERT INTO steps (job_id, session_id, path, kind, class, digest, request_ref, state,
-             outcome_kind, outcome_ref, implied_hash, reused_from, lease_epoch, started_at, ended_at, seq,
-             prev_hash, hash, n, detached)
-             VALUES ($1, $2, $3, $4, $5, $6, $7, 'done', $8, $9, $10, $11, $12, $13, $13, $14, $15, $16, $17,
-             $18) RETURNING id"
-        };
-        let step_id: i64 = self
-            .db
-            .row(
-                sql,
-                params![
-                    &commit.lease.job,
-                    commit.session,
-                    &end.path,
-                    end.path.kind(),
-                    end.class,
-                    end.digest,
-                    end.request_ref,
-                    end.outcome_kind,
-                    end.outcome_ref,
-                    implied_hash,
-                    end.reused_from.as_ref().map(stored_origin),
-                    commit.lease.epoch,
-                    commit.at,
-                    link.seq,
-                    link.previous,
-                    link.hash,
-                    n,
-                    commit.detached
-                ],
-            )
-            .await?
-            .ok_or_else(|| StoreError::inconsistent(format!("the step {} is gone", end.path)))?
-            .get()?;
-        if let (None, Some(attempt)) = (&found, &end.attempt) {
-            let step = FoundSession {
-                id: step_id,
-                is_open: false,
-                class: end.class,
-                digest: end.digest,
-                cost_usd: None,
-            };
-            self.end_attempt(&step, attempt).await?;
-        }
-        let origin = Origin { step_id, path: &end.path, at: commit.at };
-        for (ord, row) in rows.iter().enumerate() {
-            derived::insert(self.db, self.fence, &mut self.head, origin, ord, row).await?;
-        }
-        Ok(())
-    }
-
-    async fn verdict_event(&mut self, end: &StepEnd) -> Result<i64, StoreError> {
-        let event = json!({
-            "session": self.head.id, "agent": self.head.agent, "date": self.head.date, "path": end.path,
-            "node": end.path.node(), "verdict": end.outcome_kind,
-        });
-        self.fence.event(self.db, "node", &event, self.commit.at).await
+            .ok_or_else(|| there_already(&intent.path))
     }
 
     /// Adds a step that was abandoned in the parent of a branch.
@@ -401,7 +179,7 @@ impl CommitApplier<'_> {
             .db
             .query(
                 "SELECT id, path, class, digest, request_ref,
-                 (SELECT coalesce(max(a.attempt), 0) FROM step_attempts a WHERE a.step_id = steps.id) FROM steps
+                 (SELECT coalesce(max(a.attempt), 1) FROM step_attempts a WHERE a.step_id = steps.id) FROM steps
                  WHERE session_id = $1 AND detached = $2 AND state = 'intent'",
                 params![commit.session, commit.detached],
             )
@@ -449,7 +227,7 @@ impl CommitApplier<'_> {
         Ok(())
     }
 
-    async fn find(&mut self, path: &StepPath) -> Result<Option<FoundSession>, StoreError> {
+    pub(super) async fn find(&mut self, path: &StepPath) -> Result<Option<FoundStep>, StoreError> {
         let row = self
             .db
             .row(
@@ -459,7 +237,7 @@ impl CommitApplier<'_> {
             )
             .await?;
         let read = |mut row: crate::value::Row| {
-            Ok(from_row!(row => FoundSession {
+            Ok(from_row!(row => FoundStep {
                 id, is_open: row.get::<String>()? == "intent", class, digest, cost_usd,
             }))
         };
@@ -467,7 +245,7 @@ impl CommitApplier<'_> {
     }
 
     /// No steps of the day's own tape are accepted after the session's close; the summaries' tape stays open.
-    fn must_be_open(&self, path: &StepPath) -> Result<(), StoreError> {
+    pub(super) fn must_be_open(&self, path: &StepPath) -> Result<(), StoreError> {
         if self.head.closed && !self.commit.detached {
             return Err(StoreError::inconsistent(format!("the step {path} comes after its session's close")));
         }
@@ -475,18 +253,11 @@ impl CommitApplier<'_> {
     }
 }
 
-/// A step's attempts with their errors, oldest first.
-async fn attempts_of(db: &mut dyn Db, step: i64) -> Result<Vec<(u32, Option<String>)>, StoreError> {
-    let sql = "SELECT attempt, error FROM step_attempts WHERE step_id = $1 ORDER BY attempt";
-    let rows = db.query(sql, params![step]).await?;
-    rows.into_iter().map(|mut row| Ok((row.get()?, row.get()?))).collect()
-}
-
 /// A step's origin as stored in its column.
-fn stored_origin(origin: &ReusedFrom) -> String {
+pub(super) fn stored_origin(origin: &ReusedFrom) -> String {
     json::canonical(&json::to_value(origin))
 }
 
-fn there_already(path: &StepPath) -> StoreError {
+pub(super) fn there_already(path: &StepPath) -> StoreError {
     StoreError::inconsistent(format!("the step {path} is there already"))
 }

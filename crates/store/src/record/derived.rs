@@ -1,5 +1,6 @@
 //! Rows derived from a step, written with it.
 
+use super::commit::CommitApplier;
 use super::head::{Head, Origin};
 use super::memory;
 use crate::db::Db;
@@ -10,22 +11,21 @@ use crate::value::params;
 use papertape_core::record::{DerivedRow, MessageRow, OrderRow};
 use serde_json::json;
 
-/// Number of events that a row produces.
-pub(super) fn events(implied: &DerivedRow) -> usize {
-    usize::from(matches!(implied, DerivedRow::Message(_) | DerivedRow::Order(_)))
-}
-
-/// Writes the step's row number `ord`.
+/// Writes the step's row number `ord`; `event` is its prepared event.
 pub(super) async fn insert(
-    db: &mut dyn Db,
-    fence: &mut Fence,
-    head: &mut Head,
+    applying: &mut CommitApplier<'_>,
     origin: Origin<'_>,
     ord: usize,
     row: &DerivedRow,
+    event: &str,
 ) -> Result<(), StoreError> {
+    if let DerivedRow::Message(row) = row {
+        return insert_message(applying, origin, ord, row, event).await;
+    }
+    let CommitApplier { db, fence, head, .. } = applying;
+    let db = &mut **db;
     match row {
-        DerivedRow::Message(row) => insert_message(db, fence, head, origin, ord, row).await,
+        DerivedRow::Message(_) => Ok(()),
         DerivedRow::Order(row) => insert_order(db, fence, head, origin, ord, row).await,
         DerivedRow::Round(row) => memory::insert_round(db, head, origin, ord, row).await,
         DerivedRow::Context(row) => memory::insert_context(db, head, origin, ord, row).await,
@@ -109,25 +109,21 @@ pub(super) async fn insert(
 }
 
 async fn insert_message(
-    db: &mut dyn Db,
-    fence: &mut Fence,
-    head: &mut Head,
+    applying: &mut CommitApplier<'_>,
     origin: Origin<'_>,
     ord: usize,
     row: &MessageRow,
+    event: &str,
 ) -> Result<(), StoreError> {
-    let content_id: i64 = db
-        .row("SELECT id FROM texts WHERE hash = $1", params![row.content])
+    let CommitApplier { db, fence, head, texts, .. } = applying;
+    let db = &mut **db;
+    let (content_id, words) = texts
+        .find(db, row.content)
         .await?
-        .ok_or_else(|| StoreError::inconsistent(format!("the message of {} has no text", origin.path)))?
-        .get()?;
-    search::deferred_index::later(db, content_id).await?;
+        .ok_or_else(|| StoreError::inconsistent(format!("the message of {} has no text", origin.path)))?;
+    search::deferred_index::later(db, content_id, words).await?;
     let index = head.message();
-    let event = json!({
-        "session": head.id, "agent": head.agent, "date": head.date, "path": origin.path,
-        "message_index": index, "role": row.role, "tool_name": row.tool_name,
-    });
-    let n = fence.event(db, "message", &event, origin.at).await?;
+    let n = fence.event_text(db, "message", head.message_event(index, event), origin.at).await?;
     db.execute(
         "INSERT INTO reasoning_log_rows (session_id, message_index, role, content_id, tool_name, tool_input,
          timestamp, path, node, step_id, ord, n) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)",

@@ -99,9 +99,10 @@ pub(super) async fn insert_reflection(
     row: &ReflectionRow,
 ) -> Result<(), StoreError> {
     let words = papertape_core::tape::text(search_text(row));
-    texts::insert(db, std::iter::once(&words)).await?;
+    let hash = words.hash;
+    texts::insert_one(db, words).await?;
     let text_id: i64 = db
-        .row("SELECT id FROM texts WHERE hash = $1", params![words.hash])
+        .row("SELECT id FROM texts WHERE hash = $1", params![hash])
         .await?
         .ok_or_else(|| StoreError::inconsistent("a reflection's words are gone"))?
         .get()?;

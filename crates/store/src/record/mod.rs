@@ -1,12 +1,16 @@
 //! The record as a running job uses it: `papertape_core::ports::RecordStore`.
 
+mod attempts;
 mod close;
 mod commit;
 mod derived;
+mod end;
 mod head;
 mod memory;
 mod notes;
+mod prepared;
 
+use self::prepared::PreparedCommits;
 use crate::chain;
 use crate::db::Db;
 use crate::error::StoreError;
@@ -62,9 +66,12 @@ impl RecordStore for Store {
     }
 
     fn append<'a>(&'a self, commits: Vec<Commit>) -> BoxFuture<'a, Result<(), RecordError>> {
-        let Some(job) = commits.first().map(|commit| commit.lease.job.clone()) else {
-            return async { Ok(()) }.boxed();
+        let commits = match PreparedCommits::of(commits) {
+            Ok(Some(commits)) => commits,
+            Ok(None) => return async { Ok(()) }.boxed(),
+            Err(error) => return async { Err(error.into()) }.boxed(),
         };
+        let job = commits.lease.job.clone();
         port(self.write_for_with(&job, commits, |db, commits| commit::apply(db, commits).boxed()))
     }
 
@@ -175,9 +182,10 @@ async fn find_session(
 }
 
 const TAPE: &str = "SELECT s.path, s.class, s.digest, s.request_ref, s.state, s.outcome_kind, s.outcome_ref,
-        (SELECT coalesce(max(a.attempt), 0) FROM step_attempts a WHERE a.step_id = s.id), s.hash,
-        CASE WHEN s.state = 'intent' AND NOT EXISTS
-            (SELECT 1 FROM step_attempts a WHERE a.step_id = s.id AND a.ended_at IS NULL) THEN 1 ELSE 0 END,
+        coalesce((SELECT max(a.attempt) FROM step_attempts a WHERE a.step_id = s.id),
+            CASE WHEN s.class = 'external' AND s.reused_from IS NULL THEN 1 ELSE 0 END), s.hash,
+        CASE WHEN s.state = 'intent' THEN coalesce((SELECT min(CASE WHEN a.ended_at IS NULL THEN 0 ELSE 1 END)
+            FROM step_attempts a WHERE a.step_id = s.id), 0) ELSE 0 END,
         t.body, t.encoding,
         CASE WHEN s.state = 'intent' THEN (SELECT count(*) FROM step_attempts a
             WHERE a.step_id = s.id AND a.error = 'interrupted') ELSE 0 END

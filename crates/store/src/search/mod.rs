@@ -13,20 +13,19 @@ use crate::db::{Backend, Db};
 use crate::error::StoreError;
 use crate::texts;
 use crate::value::{Row, Value, params};
-use tokenizer::{Word, query_tokens};
+use std::sync::Arc;
+use tokenizer::{IndexedWords, Word, query_tokens};
+
+/// The words under which a text is indexed, separated by spaces.
+pub(crate) fn words(text: &str) -> String {
+    IndexedWords::of(text).joined()
+}
 
 /// Indexes the text, unless it already is.
 pub(crate) async fn index(db: &mut dyn Db, text_id: i64) -> Result<(), StoreError> {
-    let (known, add) = match db.backend() {
-        Backend::Sqlite => (
-            "SELECT rowid FROM text_search WHERE rowid = $1",
-            "INSERT INTO text_search (rowid, words) VALUES ($1, $2)",
-        ),
-        Backend::Postgres => (
-            "SELECT text_id FROM text_search WHERE text_id = $1",
-            "INSERT INTO text_search (text_id, words)
-             VALUES ($1, array_to_tsvector(string_to_array(CAST($2 AS TEXT), ' '))) ON CONFLICT DO NOTHING",
-        ),
+    let known = match db.backend() {
+        Backend::Sqlite => "SELECT rowid FROM text_search WHERE rowid = $1",
+        Backend::Postgres => "SELECT text_id FROM text_search WHERE text_id = $1",
     };
     if db.row(known, params![text_id]).await?.is_some() {
         return Ok(());
@@ -36,11 +35,22 @@ pub(crate) async fn index(db: &mut dyn Db, text_id: i64) -> Result<(), StoreErro
         .row("SELECT body, encoding FROM texts WHERE id = $1", params![text_id])
         .await?
         .map_or_else(|| Err(StoreError::inconsistent("a text is gone")), read)?;
-    let words = tokenizer::indexed(&body);
-    if !words.is_empty() {
-        db.execute(add, params![text_id, words.join(" ")]).await?;
+    add(db, text_id, &Arc::new(words(&body))).await
+}
+
+/// Indexes a text that is not indexed yet under its words.
+async fn add(db: &mut dyn Db, text_id: i64, words: &Arc<String>) -> Result<(), StoreError> {
+    if words.is_empty() {
+        return Ok(());
     }
-    Ok(())
+    let sql = match db.backend() {
+        Backend::Sqlite => "INSERT INTO text_search (rowid, words) VALUES ($1, $2)",
+        Backend::Postgres => {
+            "INSERT INTO text_search (text_id, words)
+             VALUES ($1, array_to_tsvector(string_to_array(CAST($2 AS TEXT), ' '))) ON CONFLICT DO NOTHING"
+        }
+    };
+    db.execute(sql, params![text_id, words]).await.map(drop)
 }
 
 /// Removes a text that is about to be deleted from SQLite's index. PostgreSQL's index needs no such step.
@@ -50,7 +60,7 @@ pub(crate) async fn forget(db: &mut dyn Db, text_id: i64, body: &str) -> Result<
     if known.is_some() {
         // A contentless index must be given the values to delete.
         let sql = "INSERT INTO text_search (text_search, rowid, words) VALUES ('delete', $1, $2)";
-        db.execute(sql, params![text_id, tokenizer::indexed(body).join(" ")]).await?;
+        db.execute(sql, params![text_id, words(body)]).await?;
     }
     Ok(())
 }
@@ -154,7 +164,7 @@ fn quoted(backend: Backend, words: &[Word]) -> Value {
     };
     let quoted =
         |word: &Word| format!("{quote}{}{quote}{}", word.text, if word.prefix { prefix } else { "" });
-    Value::Text(words.iter().map(quoted).collect::<Vec<_>>().join(and))
+    Value::from(words.iter().map(quoted).collect::<Vec<_>>().join(and))
 }
 
 /// SQL with one `?` for the words: a condition on the IDs of the matching texts.

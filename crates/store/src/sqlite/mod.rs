@@ -1,5 +1,6 @@
 //! SQLite: one writer thread with group commit, a few readers, one process.
 
+mod checkpoints;
 mod connection;
 mod lock;
 mod migrate;
@@ -10,6 +11,7 @@ mod writer;
 use crate::db::Db;
 use crate::error::StoreError;
 use crate::migrate::Migration;
+use crate::write_task;
 use connection::SqliteDb;
 pub(crate) use connection::{beside, copy, create};
 use futures::FutureExt as _;
@@ -69,7 +71,7 @@ impl Engine {
         migrate::migrate(&mut connection, path, migrations)?;
         let source = ReadSource::shared(path);
         let readers = Readers::start(&source)?;
-        let writer = Some(Writer::start(connection)?);
+        let writer = Some(Writer::start(connection, path)?);
         Ok(Self { path: path.to_owned(), writer, readers, _lock: Some(lock), _source: source })
     }
 
@@ -86,14 +88,14 @@ impl Engine {
     pub(crate) fn write<T, F>(&self, work: F) -> BoxFuture<'static, Result<T, StoreError>>
     where
         T: Send + 'static,
-        F: for<'a> Fn(&'a mut dyn Db) -> BoxFuture<'a, Result<T, StoreError>> + Send + 'static,
+        F: for<'a> Fn(&'a mut dyn Db) -> BoxFuture<'a, Result<T, StoreError>> + Send + Sync + 'static,
     {
         let Some(writer) = &self.writer else {
             return async { Err(StoreError::ReadOnly) }.boxed();
         };
-        let (sender, receiver) = oneshot::channel();
-        writer.send(Box::new(WriteJob { work, result: None, sender }));
-        answered(receiver)
+        let (task, answered) = write_task::task(work);
+        writer.send(task);
+        answered
     }
 
     /// Runs the work on a reader, on one snapshot of the database.
@@ -146,39 +148,6 @@ pub(crate) fn check_file(path: &Path) -> Result<(), StoreError> {
     }
 }
 
-/// Work for the writer, and where to send its result.
-struct WriteJob<T, F> {
-    work: F,
-    /// `None`: not run, or it panicked.
-    result: Option<Result<T, StoreError>>,
-    sender: oneshot::Sender<Result<T, StoreError>>,
-}
-
-impl<T, F> writer::WriterTask for WriteJob<T, F>
-where
-    T: Send,
-    F: for<'a> Fn(&'a mut dyn Db) -> BoxFuture<'a, Result<T, StoreError>> + Send,
-{
-    fn run(&mut self, db: &mut dyn Db) -> bool {
-        self.result = None;
-        self.result.insert(ready((self.work)(db))).is_ok()
-    }
-
-    fn fail(&mut self, error: StoreError) {
-        self.result = Some(Err(error));
-    }
-
-    fn answer(self: Box<Self>, ended: Result<(), StoreError>) {
-        let answer = match (self.result, ended) {
-            (Some(Err(error)), _) | (_, Err(error)) => Err(error),
-            (Some(Ok(value)), Ok(())) => Ok(value),
-            (None, Ok(())) => return,
-        };
-        // Nobody may be waiting for the result.
-        let _ = self.sender.send(answer);
-    }
-}
-
 fn answered<T: Send + 'static>(
     receiver: oneshot::Receiver<Result<T, StoreError>>,
 ) -> BoxFuture<'static, Result<T, StoreError>> {
@@ -190,7 +159,9 @@ fn answered<T: Send + 'static>(
 
 /// The result of work whose statements all resolve immediately.
 fn ready<T>(work: BoxFuture<'_, Result<T, StoreError>>) -> Result<T, StoreError> {
-    work.now_or_never().unwrap_or_else(|| {
-        Err(StoreError::Inconsistent("work on SQLite waits for something else".to_owned()))
-    })
+    work.now_or_never().unwrap_or_else(|| Err(waits()))
+}
+
+fn waits() -> StoreError {
+    StoreError::Inconsistent("work on SQLite waits for something else".to_owned())
 }

@@ -276,7 +276,9 @@ impl Walk {
         if let Some(why) = duplicates::of_rows(db, step.id, &rows).await? {
             return broken(vec!["trade_reflections", "texts"], &why);
         }
-        let mut attempts = self.attempts.remove(&step.id).unwrap_or_default();
+        let is_sent = step.class == StepClass::External && step.reused_from.is_none();
+        let only = || if is_sent { vec![(1, None)] } else { Vec::new() };
+        let mut attempts = self.attempts.remove(&step.id).unwrap_or_else(only);
         if step.kind.is_none() {
             attempts.pop();
         }
@@ -327,7 +329,7 @@ fn step(mut row: Row) -> Result<(i64, ChainedStep), StoreError> {
     Ok((seq, step))
 }
 
-/// A session's attempts by step, oldest first.
+/// A session's attempts by step, oldest first. A step without rows has at most one attempt, without an error.
 async fn attempts(
     db: &mut dyn Db,
     session: SessionId,
