@@ -283,3 +283,6 @@ async fn spent(db: &mut dyn Db, job: &JobId) -> Result<Vec<UsageTotal>, StoreErr
     }
     Ok(all)
 }
+
+#[cfg(test)]
+mod statements_tests;

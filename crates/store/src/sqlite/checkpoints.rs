@@ -89,3 +89,77 @@ fn checkpoint(connection: &Connection) {
         tracing::warn!(error = %error, "cannot copy the WAL into the data file");
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::path::PathBuf;
+
+    /// A file that is written to in commits of 64 pages, as fast as possible.
+    struct Written {
+        writer: Connection,
+        checkpoints: Checkpoints,
+        path: PathBuf,
+        _dir: tempfile::TempDir,
+    }
+
+    impl Written {
+        fn new() -> Self {
+            let dir = tempfile::tempdir().expect("makes a directory");
+            let path = dir.path().join("tape.db");
+            connection::create(&path).expect("creates");
+            let mut writer = connection::open(&path).expect("opens");
+            // The test is about the WAL's length, not about power losses.
+            writer.execute_batch("PRAGMA synchronous = OFF; CREATE TABLE t (b BLOB)").expect("sets up");
+            let checkpoints = Checkpoints::start(&mut writer, &path).expect("starts");
+            Self { writer, checkpoints, path, _dir: dir }
+        }
+
+        /// Writes this many pages; returns the most pages that the WAL had.
+        fn write(&mut self, pages: u32) -> u32 {
+            let mut most = 0;
+            for _ in 0..pages / 64 {
+                self.writer.execute("INSERT INTO t VALUES (zeroblob(64 * 4096))", []).expect("writes");
+                most = most.max(self.checkpoints.pages.load(Ordering::Relaxed));
+                self.checkpoints.after_commit(&self.writer);
+            }
+            most
+        }
+    }
+
+    /// Goal: the WAL does not grow without bound although the writer never pauses.
+    #[test]
+    fn the_wal_is_bounded_under_load() {
+        let mut written = Written::new();
+        let most = written.write(3 * MAX_WAL_PAGES);
+        assert!(most <= MAX_WAL_PAGES + 2 * 64 + 16, "{most} pages");
+        let Written { writer, checkpoints, path, _dir } = written;
+        drop(checkpoints);
+        drop(writer);
+        assert!(!connection::beside(&path, "-wal").exists(), "the last connection removes it");
+        let sql = "SELECT count(*) FROM t";
+        let rows: u32 = connection::open(&path)
+            .and_then(|connection| Ok(connection.query_row(sql, [], |row| row.get(0))?))
+            .expect("reads");
+        assert_eq!(rows, 3 * MAX_WAL_PAGES / 64);
+    }
+
+    /// Goal: a reader with an old snapshot delays checkpoints and nothing else; afterwards they go on.
+    #[test]
+    fn a_reader_with_an_old_snapshot_stops_nothing() {
+        let mut written = Written::new();
+        written.write(128);
+        let reader = connection::open_read_only(&written.path).expect("opens");
+        let count = || reader.query_row("SELECT count(*) FROM t", [], |row| row.get::<_, u32>(0));
+        reader.execute_batch("BEGIN").expect("begins");
+        assert_eq!(count().expect("reads"), 2);
+        let most = written.write(2 * MAX_WAL_PAGES);
+        assert!(most > MAX_WAL_PAGES, "it cannot start over: {most} pages");
+        assert_eq!(count().expect("reads"), 2, "its snapshot stays");
+        reader.execute_batch("COMMIT").expect("ends");
+        written.write(2 * MAX_WAL_PAGES);
+        assert_eq!(count().expect("reads"), 2 + 4 * MAX_WAL_PAGES / 64);
+        let most = written.write(MAX_WAL_PAGES);
+        assert!(most <= MAX_WAL_PAGES + 2 * 64 + 16, "{most} pages");
+    }
+}

@@ -12,7 +12,7 @@ use crate::db::Db;
 use crate::error::StoreError;
 use crate::migrate::Migration;
 use crate::write_task;
-use connection::SqliteDb;
+pub(crate) use connection::SqliteDb;
 pub(crate) use connection::{beside, copy, create};
 use futures::FutureExt as _;
 use lock::Lock;
@@ -164,4 +164,10 @@ fn ready<T>(work: BoxFuture<'_, Result<T, StoreError>>) -> Result<T, StoreError>
 
 fn waits() -> StoreError {
     StoreError::Inconsistent("work on SQLite waits for something else".to_owned())
+}
+
+/// A connection that writes, as the writer has.
+#[cfg(test)]
+pub(crate) fn open_for_tests(path: &Path) -> Connection {
+    connection::open(path).expect("opens")
 }

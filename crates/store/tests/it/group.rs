@@ -50,3 +50,25 @@ async fn sixty_four_writers_lose_nothing(place: Place) {
     let report = store.verify_chain(&JobId::new("busy")).await.expect("verifies");
     assert_eq!((report.broken, report.links), (None, count as u64));
 }
+
+/// Goal: what a job's writers hand over while a transaction is in progress shares the next one.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn postgres_writes_of_one_job_share_transactions() {
+    const WRITERS: i64 = 48;
+    let place = Place::postgres();
+    let store = place.store().await;
+    store.enqueue(new_job("busy", &["momentum"], 0)).await.expect("queues");
+    let lease = claim(&store, "busy").await;
+    let new = NewSession { agent: "momentum".into(), date: date("2012-03-01"), at: at(0) };
+    let session = store.open_session(&lease, new).await.expect("opens").id;
+    let writes = (0..WRITERS).map(|writer| {
+        let writes = said(&format!("node{writer}#1/message#1"), &format!("{writer}"));
+        // Handed over in this order, although nobody waits yet.
+        store.commit(commit(&lease, session, writes))
+    });
+    futures::future::try_join_all(writes.collect::<Vec<_>>()).await.expect("commits");
+    let transactions = place.number("SELECT count(DISTINCT CAST(xmin AS TEXT)) FROM steps").await;
+    assert!(transactions <= 3, "{transactions} transactions for {WRITERS} writes");
+    let in_order = "SELECT count(*) FROM steps WHERE path = 'node' || (seq - 1) || '#1/message#1'";
+    assert_eq!(place.number(in_order).await, WRITERS);
+}
