@@ -3,6 +3,7 @@
 
 use crate::error::StoreError;
 use crate::value::{Row, Value};
+use papertape_core::id::ContentHash;
 use papertape_core::ports::BoxFuture;
 use std::sync::Arc;
 
@@ -50,6 +51,12 @@ pub(crate) trait Db: Send {
     /// Notes that this transaction queued a text for the search index, with its words if they are known: see
     /// [`crate::search::deferred_index`].
     fn queued_text(&mut self, _text_id: i64, _words: Option<&Arc<String>>) {}
+
+    /// The ID of a text that was stored for all work of this transaction beforehand: `Some(None)` if it was there
+    /// already, `None` if it was not among those texts.
+    fn stored_text(&self, _hash: ContentHash) -> Option<Option<i64>> {
+        None
+    }
 }
 
 impl dyn Db + '_ {

@@ -12,6 +12,7 @@ use crate::db::Db;
 use crate::error::StoreError;
 use crate::migrate::Migration;
 use crate::notifications::JobNotifier;
+use crate::texts::NewTexts;
 use crate::write_task;
 use deadpool_postgres::{Hook, HookError, Manager, ManagerConfig, Pool, RecyclingMethod};
 use futures::FutureExt as _;
@@ -140,13 +141,29 @@ impl Engine {
         &self.schema
     }
 
-    /// Runs the work in a transaction. It is queued when this returns; the future resolves when it is durable, and
-    /// dropping it cancels nothing. Writes of one job are applied in the order of the calls: a guard's outcome
-    /// follows the intents of the body that it dropped. Those that arrive while a transaction of their job is in
-    /// progress share the next one.
-    pub(crate) fn write<T, F>(
+    /// Runs the work in a transaction. It has been started when this returns; the future resolves when it is
+    /// durable, and dropping it cancels nothing.
+    pub(crate) fn write<T, F>(&self, work: F) -> BoxFuture<'static, Result<T, StoreError>>
+    where
+        T: Send + 'static,
+        F: for<'a> Fn(&'a mut dyn Db) -> BoxFuture<'a, Result<T, StoreError>> + Send + Sync + 'static,
+    {
+        if !self.writable {
+            return async { Err(StoreError::ReadOnly) }.boxed();
+        }
+        let engine = self.clone();
+        let (task, answered) = write_task::task(None, work);
+        self.runtime.spawn(async move { engine.write_group(vec![task]).await });
+        answered
+    }
+
+    /// Like `write`, for a job's own writes, which are applied in the order of the calls: a guard's outcome follows
+    /// the intents of the body that it dropped. Those that arrive while a transaction of their job is in progress
+    /// share the next one. `texts` are those that the work begins with.
+    pub(crate) fn write_for<T, F>(
         &self,
-        job: Option<&JobId>,
+        job: &JobId,
+        texts: Option<Arc<NewTexts>>,
         work: F,
     ) -> BoxFuture<'static, Result<T, StoreError>>
     where
@@ -156,20 +173,14 @@ impl Engine {
         if !self.writable {
             return async { Err(StoreError::ReadOnly) }.boxed();
         }
-        let engine = self.clone();
-        let (task, answered) = write_task::task(work);
-        match job {
-            None => drop(self.runtime.spawn(async move { engine.write_group(vec![task]).await })),
-            Some(job) if self.write_queue.push(job, task) => {
-                let job = job.clone();
-                self.runtime.spawn(async move {
-                    while let Some(group) = engine.write_queue.take(&job) {
-                        engine.write_group(group).await;
-                    }
-                });
-            }
-            // The transaction in progress is followed by it.
-            Some(_) => {}
+        let (task, answered) = write_task::task(texts, work);
+        if self.write_queue.push(job, task) {
+            let (engine, job) = (self.clone(), job.clone());
+            self.runtime.spawn(async move {
+                while let Some(group) = engine.write_queue.take(&job) {
+                    engine.write_group(group).await;
+                }
+            });
         }
         answered
     }

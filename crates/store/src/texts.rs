@@ -12,8 +12,11 @@ use std::sync::Arc;
 /// Number of texts per statement.
 const GROUP: usize = 32;
 
+/// Texts to be stored, by hash.
+pub(crate) type NewTexts = BTreeMap<ContentHash, NewText>;
+
 /// A text in its stored form.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct NewText {
     body: Arc<String>,
     encoding: i64,
@@ -43,13 +46,21 @@ pub(crate) async fn insert_one(db: &mut dyn Db, text: StoredText) -> Result<(), 
 /// for each other instead of deadlocking. Returns the IDs of the added ones.
 pub(crate) async fn insert(
     db: &mut dyn Db,
-    texts: &BTreeMap<ContentHash, NewText>,
+    texts: &NewTexts,
 ) -> Result<BTreeMap<ContentHash, i64>, StoreError> {
     let mut added = BTreeMap::new();
-    if db.backend() == Backend::Postgres && texts.len() > 1 {
-        let hashes = texts.keys().copied().collect();
-        let bodies = texts.values().map(|text| Arc::clone(&text.body)).collect();
-        let encodings = texts.values().map(|text| text.encoding).collect();
+    let mut missing = Vec::new();
+    for (hash, text) in texts {
+        match db.stored_text(*hash) {
+            Some(Some(id)) => drop(added.insert(*hash, id)),
+            Some(None) => {}
+            None => missing.push((*hash, text)),
+        }
+    }
+    if db.backend() == Backend::Postgres && missing.len() > 1 {
+        let hashes = missing.iter().map(|(hash, _)| *hash).collect();
+        let bodies = missing.iter().map(|(_, text)| Arc::clone(&text.body)).collect();
+        let encodings = missing.iter().map(|(_, text)| text.encoding).collect();
         let sql = "INSERT INTO texts (hash, body, encoding)
             SELECT * FROM unnest(CAST($1 AS BYTEA[]), CAST($2 AS TEXT[]), CAST($3 AS BIGINT[]))
             ON CONFLICT (hash) DO NOTHING RETURNING hash, id";
@@ -61,9 +72,9 @@ pub(crate) async fn insert(
     }
     let sql = "INSERT INTO texts (hash, body, encoding) VALUES ($1, $2, $3)
         ON CONFLICT (hash) DO NOTHING RETURNING id";
-    for (hash, text) in texts {
-        if let Some(id) = db.insert(sql, params![*hash, &text.body, text.encoding]).await? {
-            added.insert(*hash, id);
+    for (hash, text) in missing {
+        if let Some(id) = db.insert(sql, params![hash, &text.body, text.encoding]).await? {
+            added.insert(hash, id);
         }
     }
     Ok(added)
@@ -72,13 +83,13 @@ pub(crate) async fn insert(
 /// IDs of texts, for the rows that refer to them.
 #[derive(Debug)]
 pub(crate) struct TextIds<'a> {
-    new: &'a BTreeMap<ContentHash, NewText>,
+    new: &'a NewTexts,
     /// The new ones that were not there before.
     added: BTreeMap<ContentHash, i64>,
 }
 
 impl<'a> TextIds<'a> {
-    pub(crate) fn new(new: &'a BTreeMap<ContentHash, NewText>, added: BTreeMap<ContentHash, i64>) -> Self {
+    pub(crate) fn new(new: &'a NewTexts, added: BTreeMap<ContentHash, i64>) -> Self {
         Self { new, added }
     }
 

@@ -2,8 +2,10 @@
 
 use crate::db::Db;
 use crate::error::StoreError;
+use crate::texts::NewTexts;
 use futures::FutureExt as _;
 use papertape_core::ports::BoxFuture;
+use std::sync::Arc;
 use tokio::sync::oneshot;
 
 /// Work to be done inside a transaction.
@@ -11,6 +13,9 @@ pub(crate) trait WriteTask: Send {
     /// Does the work. Resolves to `false` if it failed and its changes must be rolled back. It may be called again
     /// after a rollback.
     fn run<'a>(&'a mut self, db: &'a mut dyn Db) -> BoxFuture<'a, bool>;
+
+    /// The texts that the work begins with, if it says so: they can be stored for several tasks at once.
+    fn texts(&self) -> Option<&NewTexts>;
 
     /// Marks the work as failed.
     fn fail(&mut self, error: StoreError);
@@ -24,7 +29,10 @@ pub(crate) trait WriteTask: Send {
 }
 
 /// A task that does this work, and its result once the task is answered. Dropping the future cancels nothing.
-pub(crate) fn task<T, F>(work: F) -> (Box<dyn WriteTask>, BoxFuture<'static, Result<T, StoreError>>)
+pub(crate) fn task<T, F>(
+    texts: Option<Arc<NewTexts>>,
+    work: F,
+) -> (Box<dyn WriteTask>, BoxFuture<'static, Result<T, StoreError>>)
 where
     T: Send + 'static,
     F: for<'a> Fn(&'a mut dyn Db) -> BoxFuture<'a, Result<T, StoreError>> + Send + Sync + 'static,
@@ -35,11 +43,12 @@ where
             .await
             .unwrap_or_else(|_| Err(StoreError::Database("a database write has panicked".to_owned())))
     };
-    (Box::new(Work { work, result: None, sender }), answered.boxed())
+    (Box::new(Work { work, texts, result: None, sender }), answered.boxed())
 }
 
 struct Work<T, F> {
     work: F,
+    texts: Option<Arc<NewTexts>>,
     /// `None`: not run, or it panicked.
     result: Option<Result<T, StoreError>>,
     sender: oneshot::Sender<Result<T, StoreError>>,
@@ -58,6 +67,10 @@ where
             self.result.insert(result).is_ok()
         }
         .boxed()
+    }
+
+    fn texts(&self) -> Option<&NewTexts> {
+        self.texts.as_deref()
     }
 
     fn fail(&mut self, error: StoreError) {

@@ -6,8 +6,10 @@ use crate::error::StoreError;
 use crate::value::{Array, Row, Value};
 use deadpool_postgres::Transaction;
 use futures::FutureExt as _;
+use papertape_core::id::ContentHash;
 use papertape_core::ports::BoxFuture;
 use rust_decimal::Decimal;
+use std::collections::BTreeMap;
 use tokio_postgres::Statement;
 use tokio_postgres::types::private::BytesMut;
 use tokio_postgres::types::{IsNull, ToSql, Type, to_sql_checked};
@@ -17,6 +19,8 @@ pub(super) struct PostgresDb<'t, 'c> {
     transaction: &'t Transaction<'c>,
     /// The statement failed because of another transaction: a retry of the whole may succeed.
     pub(super) should_retry: bool,
+    /// Texts that were stored for all tasks, with the IDs of those that were not there before.
+    pub(super) stored_texts: BTreeMap<ContentHash, Option<i64>>,
     id: TransactionId,
 }
 
@@ -30,11 +34,15 @@ enum TransactionId {
 
 impl<'t, 'c> PostgresDb<'t, 'c> {
     pub(super) fn reading(transaction: &'t Transaction<'c>) -> Self {
-        Self { transaction, should_retry: false, id: TransactionId::NotNeeded }
+        Self::new(transaction, TransactionId::NotNeeded)
     }
 
     pub(super) fn writing(transaction: &'t Transaction<'c>) -> Self {
-        Self { transaction, should_retry: false, id: TransactionId::Needed }
+        Self::new(transaction, TransactionId::Needed)
+    }
+
+    const fn new(transaction: &'t Transaction<'c>, id: TransactionId) -> Self {
+        Self { transaction, should_retry: false, stored_texts: BTreeMap::new(), id }
     }
 
     /// The transaction's ID, if it has run a statement.
@@ -118,6 +126,10 @@ impl Db for PostgresDb<'_, '_> {
     ) -> BoxFuture<'a, Result<Option<i64>, StoreError>> {
         async move { self.query(sql, params).await?.into_iter().next().map(|mut row| row.get()).transpose() }
             .boxed()
+    }
+
+    fn stored_text(&self, hash: ContentHash) -> Option<Option<i64>> {
+        self.stored_texts.get(&hash).copied()
     }
 }
 

@@ -5,6 +5,7 @@ use super::errors::{is_away, is_passing, is_undone, is_unknown, pool_error};
 use super::statements::PostgresDb;
 use crate::db::Db;
 use crate::error::StoreError;
+use crate::texts::{self, NewTexts};
 use crate::write_task::WriteTask;
 use deadpool_postgres::{Client, Transaction};
 use futures::FutureExt as _;
@@ -173,12 +174,28 @@ async fn run_only(db: &mut PostgresDb<'_, '_>, task: &mut Box<dyn WriteTask>) ->
 
 /// Runs all tasks without savepoints, which cost two statements each.
 async fn run_together(db: &mut PostgresDb<'_, '_>, tasks: &mut [Box<dyn WriteTask>]) -> Ran {
+    if let Err(error) = store_texts(db, texts_of(tasks)).await {
+        return if db.should_retry { Ran::Retry(error) } else { Ran::Apart };
+    }
     for task in tasks {
         if !run(db, task).await {
             return if db.should_retry { Ran::Retry(failure(&**task)) } else { Ran::Apart };
         }
     }
     Ran::Done
+}
+
+/// The texts of all tasks. Stored in one statement and in the order of their hashes, in which other jobs store theirs
+/// too, they make no two transactions wait for each other.
+fn texts_of(tasks: &[Box<dyn WriteTask>]) -> NewTexts {
+    let texts = tasks.iter().filter_map(|task| task.texts()).flatten();
+    texts.map(|(hash, text)| (*hash, text.clone())).collect()
+}
+
+async fn store_texts(db: &mut PostgresDb<'_, '_>, texts: NewTexts) -> Result<(), StoreError> {
+    let added = texts::insert(db, &texts).await?;
+    db.stored_texts = texts.into_keys().map(|hash| (hash, added.get(&hash).copied())).collect();
+    Ok(())
 }
 
 /// Runs each task in its own savepoint; only a failed task is rolled back.

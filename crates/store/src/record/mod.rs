@@ -32,6 +32,7 @@ use papertape_core::time::Date;
 use rust_decimal::Decimal;
 use serde_json::json;
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 impl RecordStore for Store {
     fn open_session<'a>(
@@ -71,8 +72,8 @@ impl RecordStore for Store {
             Ok(None) => return async { Ok(()) }.boxed(),
             Err(error) => return async { Err(error.into()) }.boxed(),
         };
-        let job = commits.lease.job.clone();
-        port(self.write_for_with(&job, commits, |db, commits| commit::apply(db, commits).boxed()))
+        let (job, texts) = (commits.lease.job.clone(), Arc::clone(&commits.texts));
+        port(self.append_for(&job, texts, commits, |db, commits| commit::apply(db, commits).boxed()))
     }
 
     fn texts<'a>(

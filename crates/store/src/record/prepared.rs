@@ -4,14 +4,15 @@ use crate::chain::StepLink;
 use crate::error::StoreError;
 use crate::rows::make_storable;
 use crate::search;
-use crate::texts::NewText;
+use crate::texts::{NewText, NewTexts};
 use papertape_core::id::ContentHash;
 use papertape_core::json;
 use papertape_core::record::{Commit, DerivedRow, Lease, SessionId, StepEnd, StoredText, Write};
 use papertape_core::tape::{StepClass, StepPath};
 use papertape_core::time::Timestamp;
 use serde_json::json;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
+use std::sync::Arc;
 
 /// Commits of one session that share a transaction.
 #[derive(Debug)]
@@ -23,7 +24,7 @@ pub(super) struct PreparedCommits {
     pub(super) events: usize,
     /// Whether they are progress of the job. Starting a step or interrupting one is not.
     pub(super) is_progress: bool,
-    pub(super) texts: BTreeMap<ContentHash, NewText>,
+    pub(super) texts: Arc<NewTexts>,
     pub(super) commits: Vec<(Timestamp, Vec<PreparedWrite>)>,
 }
 
@@ -65,35 +66,35 @@ impl PreparedCommits {
         let writes = || commits.iter().flat_map(|commit| &commit.writes);
         let messages: BTreeSet<ContentHash> = writes().flat_map(messages_of).collect();
         let (events, is_progress) = (writes().map(events).sum(), writes().any(is_progress));
-        let mut all = Self {
-            lease,
-            session,
-            detached,
-            events,
-            is_progress,
-            texts: BTreeMap::new(),
-            commits: Vec::new(),
+        let mut preparing = Preparing { session, messages, texts: NewTexts::new() };
+        let prepare = |commit: Commit| {
+            (commit.at, commit.writes.into_iter().filter_map(|write| preparing.write(write)).collect())
         };
-        for commit in commits {
-            let mut prepared = Vec::with_capacity(commit.writes.len());
-            for write in commit.writes {
-                prepared.extend(all.prepare(write, &messages));
-            }
-            all.commits.push((commit.at, prepared));
-        }
-        Ok(Some(all))
+        let commits = commits.into_iter().map(prepare).collect();
+        let texts = Arc::new(preparing.texts);
+        Ok(Some(Self { lease, session, detached, events, is_progress, texts, commits }))
     }
+}
 
-    fn prepare(&mut self, write: Write, messages: &BTreeSet<ContentHash>) -> Option<PreparedWrite> {
+/// Commits while they are being prepared.
+struct Preparing {
+    session: SessionId,
+    /// The texts of messages.
+    messages: BTreeSet<ContentHash>,
+    texts: NewTexts,
+}
+
+impl Preparing {
+    fn write(&mut self, write: Write) -> Option<PreparedWrite> {
         match write {
             Write::Text(text) => {
-                self.add(text, messages);
+                self.add(text);
                 None
             }
             Write::CloseSession(mut close) => {
                 // Only its hash is needed with the close itself.
                 let body = std::mem::take(&mut close.state.body);
-                self.add(StoredText { hash: close.state.hash, body }, messages);
+                self.add(StoredText { hash: close.state.hash, body });
                 Some(PreparedWrite::Other(Write::CloseSession(close)))
             }
             Write::End(end) => Some(PreparedWrite::End(Box::new(PreparedEnd::of(end, self.session)))),
@@ -101,10 +102,10 @@ impl PreparedCommits {
         }
     }
 
-    fn add(&mut self, text: StoredText, messages: &BTreeSet<ContentHash>) {
+    fn add(&mut self, text: StoredText) {
         let hash = text.hash;
         self.texts.entry(hash).or_insert_with(|| {
-            if messages.contains(&hash) {
+            if self.messages.contains(&hash) {
                 let words = search::words(&text.body);
                 NewText::with_words(text, words)
             } else {

@@ -111,6 +111,11 @@ pub(super) fn remove(path: &Path) -> Result<(), StoreError> {
     Ok(())
 }
 
+/// Runs a statement without parameters, prepared once.
+pub(super) fn run(connection: &Connection, sql: &str) -> Result<(), StoreError> {
+    Ok(connection.prepare_cached(sql)?.execute([]).map(drop)?)
+}
+
 fn prepare(connection: &Connection) -> Result<(), StoreError> {
     connection.busy_timeout(BUSY)?;
     connection.set_prepared_statement_cache_capacity(CACHED_STATEMENTS);

@@ -93,7 +93,7 @@ impl Engine {
         let Some(writer) = &self.writer else {
             return async { Err(StoreError::ReadOnly) }.boxed();
         };
-        let (task, answered) = write_task::task(work);
+        let (task, answered) = write_task::task(None, work);
         writer.send(task);
         answered
     }
@@ -105,9 +105,9 @@ impl Engine {
         F: for<'a> Fn(&'a mut dyn Db) -> BoxFuture<'a, Result<T, StoreError>> + Send + 'static,
     {
         self.on_connection(move |connection| {
-            connection.execute_batch("BEGIN")?;
+            connection::run(connection, "BEGIN")?;
             let result = ready(work(&mut SqliteDb::new(connection)));
-            connection.execute_batch("COMMIT")?;
+            connection::run(connection, "COMMIT")?;
             result
         })
     }

@@ -2,7 +2,7 @@
 //! together in the next one: many commits, one fsync.
 
 use super::checkpoints::Checkpoints;
-use super::connection::{QueuedText, SqliteDb};
+use super::connection::{QueuedText, SqliteDb, run};
 use crate::error::StoreError;
 use crate::search::deferred_index::{self, QueuedWords};
 use crate::write_task::WriteTask;
@@ -241,8 +241,4 @@ fn commit(connection: &Connection) -> Result<(), StoreError> {
     run(connection, "COMMIT").inspect_err(|_| {
         let _ = run(connection, "ROLLBACK");
     })
-}
-
-fn run(connection: &Connection, sql: &str) -> Result<(), StoreError> {
-    Ok(connection.prepare_cached(sql)?.execute([]).map(drop)?)
 }

@@ -6,9 +6,7 @@ use crate::places::{Place, on_both};
 use papertape_core::id::{ContentHash, JobId};
 use papertape_core::message::Usage;
 use papertape_core::ports::{Queue as _, RecordError, RecordStore as _};
-use papertape_core::record::{
-    AttemptEnd, Intent, Lease, NewSession, SessionId, StepEnd, TapeRow, Write,
-};
+use papertape_core::record::{AttemptEnd, Intent, Lease, NewSession, SessionId, StepEnd, TapeRow, Write};
 use papertape_core::tape::{ContentDoc, OutcomeKind, StepClass, StepPath, StepState};
 use papertape_store::{PageRequest, StepView, Store};
 use serde_json::json;
@@ -22,7 +20,8 @@ on_both!(
 
 const ROWS: &str = "SELECT count(*) FROM step_attempts";
 /// Writes the rows that earlier versions wrote.
-const AS_EARLIER: &str = "INSERT INTO step_attempts (step_id, attempt, sent_at, ended_at, error, input_tokens,
+const AS_EARLIER: &str =
+    "INSERT INTO step_attempts (step_id, attempt, sent_at, ended_at, error, input_tokens,
         cached_tokens, output_tokens, cost_usd)
     SELECT step_id, attempt, sent_at, ended_at, error, input_tokens, cached_tokens, output_tokens, cost_usd
     FROM attempts a WHERE NOT EXISTS (SELECT 1 FROM step_attempts b WHERE b.step_id = a.step_id)";
@@ -67,12 +66,7 @@ fn end(path: &str, attempt: AttemptEnd) -> Vec<Write> {
 }
 
 fn success(number: u32) -> AttemptEnd {
-    AttemptEnd {
-        number,
-        usage: Some(USAGE),
-        cost_usd: Some(dec("0.0010")),
-        ..AttemptEnd::default()
-    }
+    AttemptEnd { number, usage: Some(USAGE), cost_usd: Some(dec("0.0010")), ..AttemptEnd::default() }
 }
 
 fn failure(number: u32, why: &str) -> AttemptEnd {
