@@ -32,7 +32,7 @@ pub(super) struct PreparedCommits {
 #[derive(Debug)]
 pub(super) enum PreparedWrite {
     End(Box<PreparedEnd>),
-    Other(Write),
+    Other(Box<Write>),
 }
 
 /// A completed step.
@@ -95,10 +95,10 @@ impl Preparing {
                 // Only its hash is needed with the close itself.
                 let body = std::mem::take(&mut close.state.body);
                 self.add(StoredText { hash: close.state.hash, body });
-                Some(PreparedWrite::Other(Write::CloseSession(close)))
+                Some(PreparedWrite::Other(Box::new(Write::CloseSession(close))))
             }
             Write::End(end) => Some(PreparedWrite::End(Box::new(PreparedEnd::of(end, self.session)))),
-            other => Some(PreparedWrite::Other(other)),
+            other => Some(PreparedWrite::Other(Box::new(other))),
         }
     }
 

@@ -207,7 +207,40 @@ mod tests {
         check("naïve café—Δx 股a股", true, &["a", "café", "naïve", "δx", "股"]);
     }
 
+    /// The words of a text as the module's documentation defines them, without any shortcut.
+    fn defined(text: &str) -> BTreeSet<String> {
+        let mut words = BTreeSet::new();
+        let kind = |c: char| match c {
+            c if is_unspaced(c) => 2,
+            c if c.is_alphanumeric() => 1,
+            _ => 0,
+        };
+        let chars: Vec<char> = text.chars().collect();
+        for run in chars.chunk_by(|left, right| kind(*left) == kind(*right)) {
+            match kind(run[0]) {
+                1 => {
+                    let lower = run.iter().flat_map(|c| c.to_lowercase());
+                    words.insert(lower.take(WORD_CHARS).collect());
+                }
+                2 => {
+                    words.extend(run.windows(2).map(|pair| pair.iter().collect::<String>()));
+                    words.extend(run.last().map(char::to_string));
+                }
+                _ => {}
+            }
+        }
+        words
+    }
+
     proptest! {
+        /// Goal: what is faster for ASCII changes nothing.
+        #[test]
+        fn words_are_as_defined(text in "([a-cX-Z0-1 ,.—éİßΣ贵州茅台ภาษ・\\u{1F600}]|[a-z]{60,70}){0,40}") {
+            let words = IndexedWords::of(&text).joined();
+            let expected: Vec<String> = defined(&text).into_iter().collect();
+            prop_assert_eq!(words, expected.join(" "));
+        }
+
         /// Goal: the words of a text are those of its query, whatever the mix of scripts.
         #[test]
         fn a_text_is_found_by_its_own_words(text in "[a-zA-Z0-9 ,.—éİßΣ贵州茅台ภาษ\\u{1F600}]{0,60}") {
