@@ -69,8 +69,8 @@ impl<'t, 'c> PostgresDb<'t, 'c> {
             }
             let id = self.transaction.prepare_cached("SELECT CAST(pg_current_xact_id() AS TEXT)").await?;
             // Both are sent before either is answered.
-            let asked = self.transaction.query_one(&id, &[]);
-            let (id, ran) = futures::future::join(asked, run(self.transaction, statement)).await;
+            let requested = self.transaction.query_one(&id, &[]);
+            let (id, ran) = futures::future::join(requested, run(self.transaction, statement)).await;
             self.id = TransactionId::Known(id?.get(0));
             ran
         };

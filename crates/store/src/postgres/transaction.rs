@@ -96,8 +96,8 @@ impl Engine {
         Err(StoreError::Database("a transaction was tried too often".to_owned()))
     }
 
-    /// Asks the server on another connection how a transaction ended. `None` if it does not know, or cannot be
-    /// asked.
+    /// Requests from the server how a transaction ended, on another connection. `None` if it does not know, or
+    /// cannot be reached.
     async fn was_committed(&self, id: Option<String>) -> Option<bool> {
         let id = id?;
         for attempt in 1..=2 * MAX_ATTEMPTS {

@@ -17,7 +17,7 @@ impl CommitApplier<'_> {
         let is_closed = self.head.closed && !self.commit.detached;
         let is_first_success =
             end.attempt.as_ref().is_some_and(|attempt| attempt.number == 1 && attempt.error.is_none());
-        // One statement for what nearly every step is; what it does not fit is looked at more closely.
+        // One statement for nearly every step. What it does not fit takes the general way.
         let step_id = match prepared.is_sent() {
             _ if is_closed => None,
             true if is_first_success => self.complete_first_attempt(prepared).await?,

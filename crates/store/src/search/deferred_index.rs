@@ -2,8 +2,8 @@
 //! and far less per text when texts are indexed in batches. A search reads texts that are not indexed yet
 //! directly, so results do not depend on the index lag.
 //!
-//! A new text's words are made by whoever writes it, and kept until the text is indexed. Without them, for
-//! instance after a restart, the text is read back.
+//! The caller that writes a new text also makes its words. They stay in memory until the text is indexed. Without
+//! them, for example after a restart, the text is read back.
 //!
 //! PostgreSQL maintains such a list itself (the `fastupdate` of its GIN indexes).
 
@@ -16,7 +16,7 @@ use crate::value::params;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-/// Max bytes of words that are kept; further texts are read back.
+/// Max bytes of words in memory; further texts are read back.
 const MAX_WORD_BYTES: usize = 16 << 20;
 
 /// Queues the text for indexing; searches find it immediately. `words` are a text's that this transaction added.

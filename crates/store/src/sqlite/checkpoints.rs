@@ -63,7 +63,7 @@ impl Checkpoints {
         } else if pages >= write_at {
             let copying = match self.copying.try_lock() {
                 Err(TryLockError::WouldBlock) if pages < write_at.saturating_add(MAX_WAL_PAGES) => {
-                    // The thread is at it. The next commit tries again.
+                    // The thread is copying. The next commit tries again.
                     return;
                 }
                 Err(TryLockError::WouldBlock) => lock(&self.copying),
@@ -165,7 +165,7 @@ mod tests {
         assert_eq!(rows, 4 * MAX_WAL_PAGES / 64);
     }
 
-    /// Goal: a reader with an old snapshot delays checkpoints and nothing else; afterwards they go on.
+    /// Goal: a reader with an old snapshot delays checkpoints and nothing else; afterwards they continue.
     #[test]
     fn a_reader_with_an_old_snapshot_stops_nothing() {
         let mut written = Written::new();

@@ -14,7 +14,7 @@ use serde_json::json;
 on_both!(
     a_first_success_has_no_row,
     earlier_records_answer_the_same,
-    an_open_step_of_an_earlier_version_goes_on,
+    an_open_step_of_an_earlier_version_continues,
     an_attempt_ends_once,
 );
 
@@ -165,7 +165,7 @@ async fn earlier_records_answer_the_same(place: Place) {
 }
 
 /// Goal: a step that an earlier version announced is completed in the form of that version.
-async fn an_open_step_of_an_earlier_version_goes_on(place: Place) {
+async fn an_open_step_of_an_earlier_version_continues(place: Place) {
     let (store, lease, session) = opened(&place).await;
     let write = async |writes| store.commit(commit(&lease, session, writes)).await.expect("commits");
     write(intent("solo#1/model#1")).await;
@@ -179,8 +179,8 @@ async fn an_open_step_of_an_earlier_version_goes_on(place: Place) {
     assert_eq!(place.number(&format!("{ROWS} WHERE ended_at IS NULL")).await, 0);
     assert_eq!(place.number(ROWS).await, 3);
     let views = store.steps(session, &PageRequest::first(10)).await.expect("reads").items;
-    let told: Vec<_> = views.iter().map(|view| (view.attempts, view.usage, view.cost_usd)).collect();
-    assert_eq!(told, [(1, USAGE, Some(dec("0.0010"))), (2, USAGE, Some(dec("0.0010")))]);
+    let found: Vec<_> = views.iter().map(|view| (view.attempts, view.usage, view.cost_usd)).collect();
+    assert_eq!(found, [(1, USAGE, Some(dec("0.0010"))), (2, USAGE, Some(dec("0.0010")))]);
     assert_eq!(store.verify_chain(&lease.job).await.expect("verifies").broken, None);
 }
 

@@ -1,5 +1,5 @@
-//! A connection that breaks around a commit: the server is asked how the transaction ended, so that a write is
-//! neither lost nor repeated.
+//! A connection that breaks around a commit: the server knows how the transaction ended, so a write is neither lost
+//! nor repeated.
 
 use crate::desk::new_job;
 use crate::frozen::{by, reach};
