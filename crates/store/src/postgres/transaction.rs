@@ -234,3 +234,55 @@ async fn run(db: &mut PostgresDb<'_, '_>, task: &mut Box<dyn WriteTask>) -> bool
 fn failure(task: &dyn WriteTask) -> StoreError {
     task.failure().unwrap_or_else(|| StoreError::Database("a transaction failed".to_owned()))
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::error::StoreError;
+    use crate::store::{DatabaseTarget, Store};
+    use crate::value::params;
+    use futures::FutureExt as _;
+    use papertape_core::id::JobId;
+    use papertape_core::ports::BoxFuture;
+
+    /// Work that adds a login, then succeeds, fails or panics.
+    fn adding(
+        store: &Store,
+        name: &'static str,
+        end: fn() -> Result<(), StoreError>,
+    ) -> BoxFuture<'static, Result<(), StoreError>> {
+        store.write_for(&JobId::new("job"), move |db| {
+            async move {
+                let sql = "INSERT INTO logins (cookie_hash, token_hash, ends_at) VALUES ($1, '', 0)";
+                db.execute(sql, params![name]).await?;
+                end()
+            }
+            .boxed()
+        })
+    }
+
+    /// Goal: in a group, a failure or a panic takes only its own work with it.
+    #[tokio::test]
+    async fn what_fails_in_a_group_fails_alone() {
+        let place = papertape_testkit::postgres::place().expect("PostgreSQL");
+        let store = Store::open(DatabaseTarget::Postgres(place.url, place.schema)).await.expect("opens");
+        let works = [
+            adding(&store, "first", || Ok(())),
+            adding(&store, "second", || Err(StoreError::LostLease)),
+            adding(&store, "third", || Ok(())),
+            adding(&store, "fourth", || panic!("a bug")),
+            adding(&store, "fifth", || Ok(())),
+        ];
+        let ended = futures::future::join_all(works).await;
+        assert_eq!(ended.iter().map(Result::is_ok).collect::<Vec<_>>(), [true, false, true, false, true]);
+        assert!(matches!(ended[1], Err(StoreError::LostLease)), "{:?}", ended[1]);
+        let names = store.read(|db| {
+            async move {
+                let sql = "SELECT cookie_hash FROM logins ORDER BY cookie_hash";
+                let rows = db.query(sql, &[]).await?;
+                rows.into_iter().map(|mut row| row.get()).collect::<Result<Vec<String>, _>>()
+            }
+            .boxed()
+        });
+        assert_eq!(names.await.expect("reads"), ["fifth", "first", "third"]);
+    }
+}

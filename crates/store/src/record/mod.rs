@@ -1,5 +1,6 @@
 //! The record as a running job uses it: `papertape_core::ports::RecordStore`.
 
+mod abandon;
 mod attempts;
 mod close;
 mod commit;
