@@ -5,7 +5,6 @@ use crate::db::Db;
 use crate::error::StoreError;
 use crate::rows::memory::{search_text, side};
 use crate::search;
-use crate::texts;
 use crate::value::params;
 use papertape_core::json;
 use papertape_core::record::{OpenPositionContextRow, RecalledMemoryRow, ReflectionRow, RoundMemoryRow};
@@ -98,15 +97,7 @@ pub(super) async fn insert_reflection(
     ord: usize,
     row: &ReflectionRow,
 ) -> Result<(), StoreError> {
-    let words = papertape_core::tape::text(search_text(row));
-    let hash = words.hash;
-    texts::insert_one(db, words).await?;
-    let text_id: i64 = db
-        .row("SELECT id FROM texts WHERE hash = $1", params![hash])
-        .await?
-        .ok_or_else(|| StoreError::inconsistent("a reflection's words are gone"))?
-        .get()?;
-    search::index(db, text_id).await?;
+    let text_id = search::store_and_index(db, papertape_core::tape::text(search_text(row))).await?;
     db.execute(
         "INSERT INTO trade_reflections (job_id, model, session_id, trade_id, position_id, part,
          position_closed, cause, symbol, side, entry_time, exit_time, holding_days, quantity, entry_price,

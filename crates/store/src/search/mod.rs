@@ -11,8 +11,10 @@ mod tokenizer;
 
 use crate::db::{Backend, Db};
 use crate::error::StoreError;
-use crate::texts;
+use crate::texts::{self, NewText};
 use crate::value::{Row, Value, params};
+use papertape_core::record::StoredText;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use tokenizer::{IndexedWords, Word, query_tokens};
 
@@ -21,8 +23,25 @@ pub(crate) fn words(text: &str) -> String {
     IndexedWords::of(text).joined()
 }
 
+/// Stores a text and indexes it immediately. Returns its ID.
+pub(crate) async fn store_and_index(db: &mut dyn Db, text: StoredText) -> Result<i64, StoreError> {
+    let (hash, words) = (text.hash, Arc::new(words(&text.body)));
+    let new = BTreeMap::from([(hash, NewText::of(text))]);
+    if let Some(text_id) = texts::insert(db, &new).await?.remove(&hash) {
+        add(db, text_id, &words).await?;
+        return Ok(text_id);
+    }
+    let sql = "SELECT id FROM texts WHERE hash = $1";
+    let gone = || StoreError::inconsistent("a text is gone");
+    let text_id = db.row(sql, params![hash]).await?.ok_or_else(gone)?.get()?;
+    index(db, text_id).await?;
+    // If it is queued too, the queue has to find out that it is indexed.
+    db.queued_text(text_id, None);
+    Ok(text_id)
+}
+
 /// Indexes the text, unless it already is.
-pub(crate) async fn index(db: &mut dyn Db, text_id: i64) -> Result<(), StoreError> {
+async fn index(db: &mut dyn Db, text_id: i64) -> Result<(), StoreError> {
     let known = match db.backend() {
         Backend::Sqlite => "SELECT rowid FROM text_search WHERE rowid = $1",
         Backend::Postgres => "SELECT text_id FROM text_search WHERE text_id = $1",
