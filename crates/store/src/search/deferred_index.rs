@@ -83,6 +83,10 @@ pub(crate) async fn catch_up(
     if let Some(last) = last {
         db.execute("DELETE FROM texts_to_index WHERE text_id <= $1", params![last]).await?;
     }
+    if count < most {
+        // What is left belongs to deleted texts.
+        *queued = QueuedWords::default();
+    }
     Ok(count)
 }
 
