@@ -1,12 +1,17 @@
 //! The record as a running job uses it: `papertape_core::ports::RecordStore`.
 
+mod abandon;
+mod attempts;
 mod close;
 mod commit;
 mod derived;
+mod end;
 mod head;
 mod memory;
 mod notes;
+mod prepared;
 
+use self::prepared::PreparedCommits;
 use crate::chain;
 use crate::db::{Db, Statement};
 use crate::error::{Result, StoreError};
@@ -28,6 +33,7 @@ use papertape_core::tape::StepPath;
 use papertape_core::time::Date;
 use serde_json::json;
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 impl RecordStore for Store {
     fn open_session<'a>(&'a self, lease: &'a Lease, new: NewSession) -> RecordFuture<'a, OpenedSession> {
@@ -47,11 +53,14 @@ impl RecordStore for Store {
         port(self.read(move |db| implied_by_path(db, session).boxed()))
     }
 
-    fn append<'a>(&'a self, commits: Vec<Commit>) -> RecordFuture<'a, ()> {
-        let Some(job) = commits.first().map(|commit| commit.lease.job.clone()) else {
-            return async { Ok(()) }.boxed();
+    fn append<'a>(&'a self, commits: Vec<Commit>) -> BoxFuture<'a, Result<(), RecordError>> {
+        let commits = match PreparedCommits::of(commits) {
+            Ok(Some(commits)) => commits,
+            Ok(None) => return async { Ok(()) }.boxed(),
+            Err(error) => return async { Err(error.into()) }.boxed(),
         };
-        port(self.write_for_with(&job, commits, |db, commits| commit::apply(db, commits).boxed()))
+        let (job, texts) = (commits.lease.job.clone(), Arc::clone(&commits.texts));
+        port(self.append_for(&job, texts, commits, |db, commits| commit::apply(db, commits).boxed()))
     }
 
     fn texts<'a>(&'a self, hashes: Vec<ContentHash>) -> RecordFuture<'a, BTreeMap<ContentHash, String>> {
@@ -154,9 +163,10 @@ async fn find_session(
 from_row! { impl row => SessionWithoutSummary { session, agent, date } }
 
 const TAPE: &str = "SELECT s.path, s.class, s.digest, s.request_ref, s.state, s.outcome_kind, s.outcome_ref,
-        (SELECT coalesce(max(a.attempt), 0) FROM step_attempts a WHERE a.step_id = s.id), s.hash,
-        CASE WHEN s.state = 'intent' AND NOT EXISTS
-            (SELECT 1 FROM step_attempts a WHERE a.step_id = s.id AND a.ended_at IS NULL) THEN 1 ELSE 0 END,
+        coalesce((SELECT max(a.attempt) FROM step_attempts a WHERE a.step_id = s.id),
+            CASE WHEN s.class = 'external' AND s.reused_from IS NULL THEN 1 ELSE 0 END), s.hash,
+        CASE WHEN s.state = 'intent' THEN coalesce((SELECT min(CASE WHEN a.ended_at IS NULL THEN 0 ELSE 1 END)
+            FROM step_attempts a WHERE a.step_id = s.id), 0) ELSE 0 END,
         t.body, t.encoding,
         CASE WHEN s.state = 'intent' THEN (SELECT count(*) FROM step_attempts a
             WHERE a.step_id = s.id AND a.error = 'interrupted') ELSE 0 END
@@ -221,3 +231,6 @@ async fn spent(db: &mut dyn Db, job: &JobId) -> Result<Vec<UsageTotal>> {
     }
     Ok(all)
 }
+
+#[cfg(test)]
+mod statements_tests;

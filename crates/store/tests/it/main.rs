@@ -2,10 +2,12 @@
 
 mod accounts;
 mod actions;
+mod attempts;
 mod branch;
 mod cancels;
 mod chats;
 mod crashes;
+mod cut_off;
 mod deletes;
 mod desk;
 mod dev;
