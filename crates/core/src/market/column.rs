@@ -180,10 +180,15 @@ impl ColumnSlice<'_> {
         Decimal::from_i128_with_scale(i128::from(self.cell(at)), self.scale)
     }
 
+    /// The divisor of [`Self::get_f64`], the same for every row.
+    pub(super) fn unit(&self) -> f64 {
+        10_f64.powi(self.scale.cast_signed())
+    }
+
     /// The nearest float to the value of a row, for indicators.
     #[expect(clippy::cast_precision_loss, reason = "indicators are floats")]
-    pub(super) fn get_f64(&self, at: usize) -> f64 {
-        self.cell(at) as f64 / 10_f64.powi(self.scale.cast_signed())
+    pub(super) fn get_f64(&self, at: usize, unit: f64) -> f64 {
+        self.cell(at) as f64 / unit
     }
 
     fn to_column(self) -> Column {
