@@ -3,6 +3,7 @@
 mod actions;
 mod branch;
 mod budget;
+mod budget_totals;
 mod calls;
 mod crashes;
 mod desk;
