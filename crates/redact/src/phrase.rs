@@ -157,9 +157,45 @@ fn is_repeated(numbers: &[u16]) -> bool {
     numbers.windows(2).filter(|pair| pair[0] == pair[1]).count() >= numbers.len() - 2
 }
 
+/// Minimum bytes of what is searched for: twelve words of three letters with a byte between them. A WIF key is longer.
+const MIN_BYTES: usize = 47;
+
+/// Whether a mnemonic or a WIF key can contain the byte.
+const fn can_be_part(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric()
+        || byte.is_ascii_whitespace()
+        || matches!(byte, b'.' | b',' | b')' | b'"' | b'\'')
+        || matches!(byte, b'\\' | b'-' | b'_' | b'|' | b'#')
+}
+
+const PARTS: [bool; 256] = {
+    let mut parts = [false; 256];
+    let mut byte = 0;
+    while byte < 256 {
+        parts[byte] = can_be_part(byte as u8);
+        byte += 1;
+    }
+    parts
+};
+
+/// Whether the text has a run of such bytes that is long enough. JSON of numbers has none.
+fn has_room(bytes: &[u8]) -> bool {
+    let mut start = 0;
+    while let Some(run) = bytes.get(start..start + MIN_BYTES) {
+        match run.iter().rposition(|byte| !PARTS[usize::from(*byte)]) {
+            Some(at) => start += at + 1,
+            None => return true,
+        }
+    }
+    false
+}
+
 /// Adds mnemonics and WIF keys; positions are shifted by `offset`.
 pub(super) fn find(text: &str, offset: usize, spans: &mut Vec<SecretSpan<'_>>) {
     let bytes = text.as_bytes();
+    if !has_room(bytes) {
+        return;
+    }
     let mut at = STRIDE;
     let mut done = 0;
     while at < bytes.len() {

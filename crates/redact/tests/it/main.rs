@@ -4,5 +4,6 @@ mod corpus;
 mod exact;
 mod plain;
 mod properties;
+mod speed;
 mod stream;
 mod value;
