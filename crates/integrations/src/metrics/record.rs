@@ -5,8 +5,8 @@ use futures::FutureExt as _;
 use papertape_core::id::{AgentName, ContentHash, JobId};
 use papertape_core::ports::{BoxFuture, RecordError, RecordStore};
 use papertape_core::record::{
-    AgentState, Commit, DerivedRow, Lease, NewSession, OpenedSession, SessionId, SessionWithoutSummary,
-    TapeRow, UsageTotal, Write,
+    AgentState, Commit, DayStatus, DerivedRow, Lease, NewSession, OpenedSession, SessionId,
+    SessionWithoutSummary, TapeRow, UsageTotal, Write,
 };
 use papertape_core::tape::StepPath;
 use papertape_core::time::Date;
@@ -94,6 +94,14 @@ impl RecordStore for InstrumentedRecord {
         date: Date,
     ) -> BoxFuture<'a, Result<Option<OpenedSession>, RecordError>> {
         self.record.find_session(job, agent, date)
+    }
+
+    fn ended_days<'a>(
+        &'a self,
+        job: &'a JobId,
+        agent: &'a AgentName,
+    ) -> BoxFuture<'a, Result<BTreeMap<Date, DayStatus>, RecordError>> {
+        self.record.ended_days(job, agent)
     }
 
     fn unsummarized<'a>(

@@ -11,6 +11,7 @@ use crate::chain;
 use crate::db::Db;
 use crate::error::StoreError;
 use crate::fence::Fence;
+use crate::read::ended_days;
 use crate::rows::{agent_state, derived as derived_rows, read_state};
 use crate::store::{Store, port};
 use crate::texts;
@@ -93,6 +94,18 @@ impl RecordStore for Store {
         port(self.read_with((job.clone(), agent.clone()), move |db, (job, agent)| {
             find_session(db, job, agent, date).boxed()
         }))
+    }
+
+    fn ended_days<'a>(
+        &'a self,
+        job: &'a JobId,
+        agent: &'a AgentName,
+    ) -> BoxFuture<'a, Result<BTreeMap<Date, DayStatus>, RecordError>> {
+        port(
+            self.read_with((job.clone(), agent.clone()), |db, (job, agent)| {
+                ended_days(db, job, agent).boxed()
+            }),
+        )
     }
 
     fn unsummarized<'a>(

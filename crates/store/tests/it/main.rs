@@ -9,6 +9,7 @@ mod crashes;
 mod deletes;
 mod desk;
 mod dev;
+mod ended_days;
 mod files;
 mod frozen;
 mod group;
