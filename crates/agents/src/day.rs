@@ -6,7 +6,7 @@ use crate::desk::{self, DeskResult};
 use crate::graph::{CLOSE, POST, SOLO};
 use crate::imported::{ImportedOutcome, replay_imported_day};
 use crate::market_data::{bars, closes, conditions, conditions_at_close, opens};
-use crate::memory::{DayMemory, Memory, TraderOutcome};
+use crate::memory::{ARCHIVE_BLOCKS, DayMemory, Memory, TraderOutcome};
 use crate::notice::{describe_entry, describe_rejection};
 use crate::solo::{self, Conversation, SoloInput};
 use crate::stale;
@@ -67,7 +67,12 @@ impl StartState {
     /// The state as a document.
     #[must_use]
     pub fn to_doc(&self) -> ContentDoc {
-        ContentDoc::of(&to_value(self))
+        let [archive, blocks] = ARCHIVE_BLOCKS;
+        ContentDoc::with_prepared(
+            &to_value(self),
+            &["memory", archive, blocks],
+            &self.memory.archive_blocks(),
+        )
     }
 
     /// The seed of one day's randomness.
