@@ -64,7 +64,8 @@ impl<'a> MarketView<'a> {
     ) -> Self {
         let days = &parts.days[..parts.days.partition_point(|day| day.open <= instant)];
         let known = |(symbol, series)| Some((symbol, VisibleSeries::new(series, days, instant)?));
-        let (series, indexes) = (parts.series.iter())
+        // Lists first: a map is built from a sorted list at once.
+        let (series, indexes): (Vec<_>, Vec<_>) = (parts.series.iter())
             .filter_map(known)
             .partition(|(_, known): &(_, VisibleSeries<'_>)| known.instrument.instrument_type.is_tradable());
         Self {
@@ -74,8 +75,8 @@ impl<'a> MarketView<'a> {
             zone_name: &parts.zone_name,
             zone: &parts.zone,
             days,
-            series,
-            indexes,
+            series: series.into_iter().collect(),
+            indexes: indexes.into_iter().collect(),
             news: published(&parts.news, instant),
             fundamentals: (parts.fundamentals.iter())
                 .map(|(symbol, list)| (symbol, published(list, instant)))
