@@ -24,14 +24,13 @@ impl Prefiltered {
         let mut reach = vec![0; 1 << INDEX_BITS];
         for literal in literals {
             let length = u8::try_from(literal.len()).unwrap_or(u8::MAX);
-            let mut add = |gram: [u8; 3]| {
-                let index = index_of(gram.map(|byte| byte.to_ascii_lowercase()));
+            let mut add = |index: usize| {
                 begins.add(index);
                 reach[index] = length.max(reach[index]);
             };
             match *literal.as_bytes() {
-                [a, b, c, ..] => add([a, b, c]),
-                [a, b] => (0..=u8::MAX).for_each(|c| add([a, b, c])),
+                [a, b, c, ..] => add(folded(a, b, c)),
+                [a, b] => (0..=u8::MAX).for_each(|c| add(folded(a, b, c))),
                 _ => debug_assert!(false, "a literal of a single byte"),
             }
         }
@@ -68,12 +67,19 @@ impl Prefiltered {
 
     /// The first place before `end` where a literal can begin, with its index.
     fn begin(&self, bytes: &[u8], from: usize, end: usize) -> Option<(usize, usize)> {
+        let last = bytes.len().checked_sub(2)?;
+        let whole = end.min(last);
+        if from < whole {
+            let mut groups =
+                bytes[from..whole + 2].windows(3).map(|group| folded(group[0], group[1], group[2]));
+            if let Some(at) = groups.position(|index| self.begins.has(index)) {
+                let group = &bytes[from + at..];
+                return Some((from + at, folded(group[0], group[1], group[2])));
+            }
+        }
         // The literals of two bytes also match at the end of the text, where no third byte follows.
-        (from..end.min(bytes.len().saturating_sub(1))).find_map(|at| {
-            let third = bytes.get(at + 2).copied().unwrap_or_default();
-            let index = index_of([bytes[at], bytes[at + 1], third].map(|byte| byte.to_ascii_lowercase()));
-            self.begins.has(index).then_some((at, index))
-        })
+        let index = folded(bytes[last], bytes[last + 1], 0);
+        ((from..end).contains(&last) && self.begins.has(index)).then_some((last, index))
     }
 }
 
@@ -114,20 +120,24 @@ impl Samples {
             if needle.len() < MIN_SAMPLED {
                 return None;
             }
-            needle[..MIN_SAMPLED]
-                .windows(3)
-                .for_each(|gram| grams.add(index_of([gram[0], gram[1], gram[2]])));
+            needle[..MIN_SAMPLED].windows(3).for_each(|gram| grams.add(index_of(gram[0], gram[1], gram[2])));
         }
         Some(Self(grams))
     }
 
     /// Whether it can.
     pub(super) fn may_be_in(&self, bytes: &[u8]) -> bool {
-        bytes.windows(3).step_by(STRIDE).any(|gram| self.0.has(index_of([gram[0], gram[1], gram[2]])))
+        bytes.windows(3).step_by(STRIDE).any(|gram| self.0.has(index_of(gram[0], gram[1], gram[2])))
     }
 }
 
-fn index_of([a, b, c]: [u8; 3]) -> usize {
+/// The index of a group, the same for both cases of a letter.
+fn folded(a: u8, b: u8, c: u8) -> usize {
+    // The bit that differs between the cases. Other characters that differ in it share an index.
+    index_of(a | 0x20, b | 0x20, c | 0x20)
+}
+
+fn index_of(a: u8, b: u8, c: u8) -> usize {
     let group = u32::from(a) << 16 | u32::from(b) << 8 | u32::from(c);
     // Multiplying by a large odd number spreads the groups over the table (Fibonacci hashing).
     (group.wrapping_mul(0x9E37_79B1) >> (32 - INDEX_BITS)) as usize

@@ -8,7 +8,7 @@ use std::ops::Deref;
 use std::sync::OnceLock;
 
 /// A value serialized to a single string, which is stored once, by its hash: states of many days share it. The
-/// string is made once and kept until the value changes.
+/// string is cached until the value changes.
 #[derive(Clone, Debug)]
 pub(super) struct ContentRef<T> {
     value: T,

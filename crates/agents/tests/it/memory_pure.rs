@@ -168,7 +168,7 @@ proptest! {
         for (at, (id, day_known, symbol, value, is_template, summary)) in lessons.into_iter().enumerate() {
             if at == first {
                 // From here on, the index grows.
-                rank_by_keyword(&archive, &query, day(instant), most);
+                let _ = rank_by_keyword(&archive, &query, day(instant), most);
             }
             let lesson = lesson(id, &symbols[symbol], day_known, value);
             archive.push(Lesson { is_template, summary, ..lesson });

@@ -1,5 +1,5 @@
-//! What a dataset computes once and serves to all its views. Nothing here is data: an entry is a function of rows that
-//! the view knows, and it is found again or computed again.
+//! What a dataset computes once for all its views. A view gets from here only what follows from the rows that it knows,
+//! so the caches change no result.
 
 use super::facts::{News, Published};
 use super::indicator::Checkpoints;

@@ -7,6 +7,7 @@ mod budget_totals;
 mod calls;
 mod crashes;
 mod desk;
+mod history;
 mod jobs;
 mod profile_ab;
 mod profile_job;

@@ -238,3 +238,44 @@ impl Indicator {
         names.iter().zip(lines).map(named).collect()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::id::Symbol;
+    use std::cell::Cell;
+
+    /// The bars from a row on of an endless series.
+    fn series(from: usize, rows: usize) -> Input {
+        let price = |row: usize| 100.0 + formula::float(row * 37 % 101) / 10.0;
+        let column = |more: f64| (from..rows).map(|row| price(row) + more).collect();
+        Input { high: column(1.0), low: column(-1.0), close: column(0.0), volume: column(900.0) }
+    }
+
+    // Goal: a day's read of the usual indicators touches as many bars after 3,000 days as after 300, whether the days are
+    // read in order or one of them is read again.
+    #[test]
+    fn a_read_touches_the_same_bars_after_many_days() {
+        let names = ["sma(50)", "ema(12)", "ema(26)", "macd", "rsi", "bollinger", "atr", "vwma", "mfi"];
+        let indicators = names.map(|name| name.parse::<Indicator>().expect(name));
+        let checkpoints = Checkpoints::default();
+        let symbol = Symbol::new("AAA");
+        let touched = |rows: usize| {
+            let touched = Cell::new(0);
+            let today = vec![Date::constant(2024, 1, 2)];
+            let checkpoints = checkpoints.series(&symbol, None);
+            let table = IndicatorTable::of(&indicators, (rows, today), checkpoints, |from| {
+                touched.set(rows - from);
+                series(from, rows)
+            });
+            assert!(table.columns.iter().all(|column| column.values.len() == 1));
+            touched.get()
+        };
+        let by_day: Vec<usize> = (1..=3_000).map(touched).collect();
+        let (early, late) = (&by_day[300..556], &by_day[2_744..]);
+        assert_eq!(early.iter().max(), late.iter().max());
+        assert_eq!(early.iter().sum::<usize>(), late.iter().sum::<usize>());
+        assert!(by_day.iter().all(|touched| *touched <= EVERY), "{:?}", by_day.iter().max());
+        assert_eq!(touched(1_500), by_day[1_499]);
+    }
+}

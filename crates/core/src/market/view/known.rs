@@ -90,11 +90,13 @@ impl<'a> VisibleSeries<'a> {
         closes_at: Timestamp,
         factor: Decimal,
     ) -> Bar {
+        let is_converted = factor != Decimal::ONE;
         let price = |column: ColumnSlice<'_>| {
-            let raw = column.get(row);
-            Price(if factor == Decimal::ONE { raw.normalize() } else { round(raw / factor, PRICE_DP) })
+            Price(match is_converted {
+                false => column.get_normalized(row),
+                true => round(column.get(row) / factor, PRICE_DP),
+            })
         };
-        let volume = bars.volume.get(row);
         Bar {
             date,
             opens_at: instant_of(bars.opens_at.get(row)),
@@ -103,10 +105,9 @@ impl<'a> VisibleSeries<'a> {
             high: price(bars.high),
             low: price(bars.low),
             close: price(bars.close),
-            volume: Quantity(if factor == Decimal::ONE {
-                volume.normalize()
-            } else {
-                round(volume * factor, QUANTITY_DP)
+            volume: Quantity(match is_converted {
+                false => bars.volume.get_normalized(row),
+                true => round(bars.volume.get(row) * factor, QUANTITY_DP),
             }),
         }
     }

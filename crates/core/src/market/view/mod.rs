@@ -161,7 +161,7 @@ impl<'a> MarketView<'a> {
             return Err(self.no_data(format!("{symbol}/open")));
         }
         let known_at = instant_of(opens_at);
-        let price = Price(known.bars.open.get(row).normalize());
+        let price = Price(known.bars.open.get_normalized(row));
         let kind = PriceKind::TodayOpen;
         let value = KnownPrice { kind, date: today.date, price, known_at };
         Ok(self.read(value, &format!("{symbol}/open"), &[today.date], 1, Some(known_at)))
