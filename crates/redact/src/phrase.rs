@@ -83,9 +83,28 @@ fn fingerprint(word: &[u8], length: usize) -> Option<u32> {
         .try_fold(length, |code, byte| byte.is_ascii_alphabetic().then(|| code << 5 | u32::from(byte & 31)))
 }
 
+/// A bit for the hash of each fingerprint: most words of a text are found to be none of the list by it.
+static IN_LIST: LazyLock<Vec<u64>> = LazyLock::new(|| {
+    let mut bits = vec![0; 1 << 10];
+    WORDS.iter().for_each(|(code, _)| {
+        let (place, bit) = bit_of(*code);
+        bits[place] |= bit;
+    });
+    bits
+});
+
+fn bit_of(code: u32) -> (usize, u64) {
+    let index = code.wrapping_mul(0x9E37_79B1) >> 16;
+    ((index / 64) as usize, 1 << (index % 64))
+}
+
 /// The word's index in the list.
 fn number(word: &[u8]) -> Option<u16> {
     let code = fingerprint(word, word.len())?;
+    let (place, bit) = bit_of(code);
+    if IN_LIST[place] & bit == 0 {
+        return None;
+    }
     let at = WORDS.binary_search_by_key(&code, |(code, _)| *code).ok()?;
     WORDS.get(at).map(|(_, number)| *number)
 }

@@ -1,40 +1,58 @@
 //! A search for many literals that passes quickly over text without any.
 //!
-//! Each literal begins with one of a few hundred groups of three letters. A table says whether a group is one of them,
-//! so the automaton, which is slower per byte, runs only from such a group on.
+//! Each literal begins with one of a few hundred groups of three letters, and most with one of as many groups of four.
+//! Tables say whether a group is one of them, so the automaton, which is slower per byte, runs only from such a group on.
 
 use aho_corasick::{AhoCorasick, Input, Match};
 use std::ops::Range;
 
-/// Number of bits of the table's index.
+/// Number of bits of a table's index.
 const INDEX_BITS: u32 = 16;
+/// Number of words that hold a table's bits.
+const WORDS: usize = 1 << (INDEX_BITS - 6);
 
-/// An automaton with the table of its literals' beginnings; ASCII letters are equal in both cases.
+/// An automaton with tables of its literals' beginnings; ASCII letters are equal in both cases.
 pub(super) struct Prefiltered {
     automaton: AhoCorasick,
+    /// The first three bytes of all literals.
     begins: Grams,
-    /// For each index of the table: the length of the longest literal that begins so.
+    /// Those of the literals of at most three bytes.
+    short: Grams,
+    /// The first four bytes of the others.
+    long: Grams,
+    /// For each index of the first table: the length of the longest literal that begins so.
     reach: Vec<u8>,
 }
 
 impl Prefiltered {
     /// Takes an automaton with its literals, of at least two bytes each.
     pub(super) fn new(automaton: AhoCorasick, literals: &[String]) -> Self {
-        let mut begins = Grams::default();
+        let (mut begins, mut short, mut long) = <(Grams, Grams, Grams)>::default();
         let mut reach = vec![0; 1 << INDEX_BITS];
         for literal in literals {
             let length = u8::try_from(literal.len()).unwrap_or(u8::MAX);
-            let mut add = |index: usize| {
+            let mut add = |group: [u8; 4]| {
+                let index = first_three(group);
                 begins.add(index);
                 reach[index] = length.max(reach[index]);
             };
             match *literal.as_bytes() {
-                [a, b, c, ..] => add(folded(a, b, c)),
-                [a, b] => (0..=u8::MAX).for_each(|c| add(folded(a, b, c))),
+                [a, b, c, d, ..] => {
+                    add([a, b, c, d]);
+                    long.add(first_four([a, b, c, d]));
+                }
+                [a, b, c] => {
+                    add([a, b, c, 0]);
+                    short.add(first_three([a, b, c, 0]));
+                }
+                [a, b] => (0..=u8::MAX).for_each(|c| {
+                    add([a, b, c, 0]);
+                    short.add(first_three([a, b, c, 0]));
+                }),
                 _ => debug_assert!(false, "a literal of a single byte"),
             }
         }
-        Self { automaton, begins, reach }
+        Self { automaton, begins, short, long, reach }
     }
 
     /// The number of literals.
@@ -55,41 +73,51 @@ impl Prefiltered {
 
     /// The next part of the text in which literals can begin and end, with nothing of it before `from`.
     fn window(&self, bytes: &[u8], from: usize) -> Option<Range<usize>> {
-        let (start, index) = self.begin(bytes, from, bytes.len())?;
-        let mut end = start + usize::from(self.reach[index]);
+        let (start, reach) = self.begin(bytes, from, bytes.len())?;
+        let mut end = start + reach;
         let mut next = start + 1;
-        while let Some((at, index)) = self.begin(bytes, next, end.min(bytes.len())) {
-            end = end.max(at + usize::from(self.reach[index]));
+        while let Some((at, reach)) = self.begin(bytes, next, end.min(bytes.len())) {
+            end = end.max(at + reach);
             next = at + 1;
         }
         Some(start..end.min(bytes.len()))
     }
 
-    /// The first place before `end` where a literal can begin, with its index.
-    fn begin(&self, bytes: &[u8], from: usize, end: usize) -> Option<(usize, usize)> {
-        let last = bytes.len().checked_sub(2)?;
-        let whole = end.min(last);
-        if from < whole {
-            let mut groups =
-                bytes[from..whole + 2].windows(3).map(|group| folded(group[0], group[1], group[2]));
-            if let Some(at) = groups.position(|index| self.begins.has(index)) {
-                let group = &bytes[from + at..];
-                return Some((from + at, folded(group[0], group[1], group[2])));
+    /// The first place before `end` where a literal can begin, and its maximum length.
+    fn begin(&self, bytes: &[u8], mut from: usize, end: usize) -> Option<(usize, usize)> {
+        let whole = end.min(bytes.len().saturating_sub(3));
+        while from < whole {
+            let group = |group: &[u8]| [group[0], group[1], group[2], group[3]];
+            let mut groups = bytes[from..whole + 3].windows(4).map(group);
+            let Some(at) = groups.position(|group| self.begins.has(first_three(group))) else { break };
+            let at = from + at;
+            if let Some(reach) = self.reach_of(group(&bytes[at..at + 4])) {
+                return Some((at, reach));
             }
+            from = at + 1;
         }
-        // The literals of two bytes also match at the end of the text, where no third byte follows.
-        let index = folded(bytes[last], bytes[last + 1], 0);
-        ((from..end).contains(&last) && self.begins.has(index)).then_some((last, index))
+        // At the end of the text, bytes are missing from a group; the literals of two bytes still match.
+        (from.max(whole)..end.min(bytes.len().saturating_sub(1))).find_map(|at| {
+            let third = bytes.get(at + 2).copied().unwrap_or_default();
+            Some((at, self.reach_of([bytes[at], bytes[at + 1], third, 0])?))
+        })
+    }
+
+    /// The maximum length of a literal that begins with this group; `None` if there is none.
+    fn reach_of(&self, group: [u8; 4]) -> Option<usize> {
+        let index = first_three(group);
+        let begins = self.short.has(index) || self.long.has(first_four(group)) && self.begins.has(index);
+        begins.then(|| usize::from(self.reach[index]))
     }
 }
 
-/// A set of groups of three bytes. A group that is not in it can appear to be.
+/// A set of groups of bytes. A group that is not in it can appear to be.
 #[derive(Clone)]
-pub(super) struct Grams(Vec<u64>);
+pub(super) struct Grams(Box<[u64; WORDS]>);
 
 impl Default for Grams {
     fn default() -> Self {
-        Self(vec![0; 1 << (INDEX_BITS - 6)])
+        Self(Box::new([0; WORDS]))
     }
 }
 
@@ -120,25 +148,36 @@ impl Samples {
             if needle.len() < MIN_SAMPLED {
                 return None;
             }
-            needle[..MIN_SAMPLED].windows(3).for_each(|gram| grams.add(index_of(gram[0], gram[1], gram[2])));
+            needle[..MIN_SAMPLED].windows(3).for_each(|gram| grams.add(exact_three(gram)));
         }
         Some(Self(grams))
     }
 
     /// Whether it can.
     pub(super) fn may_be_in(&self, bytes: &[u8]) -> bool {
-        bytes.windows(3).step_by(STRIDE).any(|gram| self.0.has(index_of(gram[0], gram[1], gram[2])))
+        bytes.windows(3).step_by(STRIDE).any(|gram| self.0.has(exact_three(gram)))
     }
 }
 
-/// The index of a group, the same for both cases of a letter.
-fn folded(a: u8, b: u8, c: u8) -> usize {
-    // The bit that differs between the cases. Other characters that differ in it share an index.
-    index_of(a | 0x20, b | 0x20, c | 0x20)
+/// The index of three bytes.
+fn exact_three(group: &[u8]) -> usize {
+    index_of(u32::from_le_bytes([group[0], group[1], group[2], 0]))
 }
 
-fn index_of(a: u8, b: u8, c: u8) -> usize {
-    let group = u32::from(a) << 16 | u32::from(b) << 8 | u32::from(c);
+/// The bit that differs between the cases of an ASCII letter. Other characters that differ in it share an index.
+const CASE: u32 = 0x2020_2020;
+
+/// The index of the first three bytes, the same for both cases of a letter.
+fn first_three(group: [u8; 4]) -> usize {
+    index_of((u32::from_le_bytes(group) | CASE) & 0x00FF_FFFF)
+}
+
+/// The index of all four bytes, the same for both cases of a letter.
+fn first_four(group: [u8; 4]) -> usize {
+    index_of(u32::from_le_bytes(group) | CASE)
+}
+
+fn index_of(group: u32) -> usize {
     // Multiplying by a large odd number spreads the groups over the table (Fibonacci hashing).
     (group.wrapping_mul(0x9E37_79B1) >> (32 - INDEX_BITS)) as usize
 }
