@@ -72,10 +72,13 @@ pub(super) struct Members {
     pub(super) until: Option<Date>,
 }
 
-/// The latest results by index, each with the number of changes that were known.
+/// The latest results of one index, each with the number of changes that were known.
+type MembersResults = VecDeque<(usize, Arc<Members>)>;
+
+/// The latest results by index.
 #[derive(Default)]
 pub(super) struct MembersCache {
-    latest: Mutex<BTreeMap<String, VecDeque<(usize, Arc<Members>)>>>,
+    latest: Mutex<BTreeMap<String, MembersResults>>,
 }
 
 impl MembersCache {

@@ -4,6 +4,5 @@ mod corpus;
 mod exact;
 mod plain;
 mod properties;
-mod speed;
 mod stream;
 mod value;

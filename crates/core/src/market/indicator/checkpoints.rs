@@ -21,10 +21,12 @@ pub(in crate::market) struct Checkpoints {
     states: Mutex<States>,
 }
 
+/// The states of a symbol's indicators, by the latest split in effect, which determines the share units.
+type SymbolStates = BTreeMap<(Option<Date>, Indicator), Vec<Running>>;
+
 #[derive(Default)]
 struct States {
-    /// By symbol, then by the latest split in effect, which determines the share units.
-    by_symbol: BTreeMap<Symbol, BTreeMap<(Option<Date>, Indicator), Vec<Running>>>,
+    by_symbol: BTreeMap<Symbol, SymbolStates>,
     count: usize,
 }
 
