@@ -12,8 +12,8 @@ use papertape_core::ports::{
     ModelResponse, Queue, RecordError, RecordStore, ToolClient,
 };
 use papertape_core::record::{
-    AgentState, Commit, DerivedRow, JobKind, JobRow, JobStatus, Lease, NewJob, NewSession, OpenedSession,
-    SessionId, SessionWithoutSummary, TapeRow, UsageTotal,
+    AgentState, Commit, DayStatus, DerivedRow, JobKind, JobRow, JobStatus, Lease, NewJob, NewSession,
+    OpenedSession, SessionId, SessionWithoutSummary, TapeRow, UsageTotal,
 };
 use papertape_core::tape::StepPath;
 use papertape_core::time::Date;
@@ -165,6 +165,14 @@ impl RecordStore for FaultyStore<dyn RecordStore> {
         date: Date,
     ) -> BoxFuture<'a, Result<Option<OpenedSession>, RecordError>> {
         self.inner.find_session(job, agent, date)
+    }
+
+    fn ended_days<'a>(
+        &'a self,
+        job: &'a JobId,
+        agent: &'a AgentName,
+    ) -> BoxFuture<'a, Result<BTreeMap<Date, DayStatus>, RecordError>> {
+        self.inner.ended_days(job, agent)
     }
 
     fn unsummarized<'a>(

@@ -10,8 +10,8 @@ use papertape_core::message::Usage;
 use papertape_core::plan::PlanId;
 use papertape_core::ports::{BoxFuture, Clock as _, Queue, RecordError, RecordStore};
 use papertape_core::record::{
-    AgentState, Commit, DerivedRow, JobKind, JobRow, JobStatus, Lease, NewJob, NewSession, OpenedSession,
-    SessionId, SessionWithoutSummary, TapeRow, UsageTotal, Write,
+    AgentState, Commit, DayStatus, DerivedRow, JobKind, JobRow, JobStatus, Lease, NewJob, NewSession,
+    OpenedSession, SessionId, SessionWithoutSummary, TapeRow, UsageTotal, Write,
 };
 use papertape_core::tape::StepPath;
 use papertape_core::time::{Date, Timestamp};
@@ -276,6 +276,17 @@ impl RecordStore for MemoryRecord {
         date: Date,
     ) -> BoxFuture<'a, Result<Option<OpenedSession>, RecordError>> {
         ready(Ok(self.lock().find(job, agent, date)))
+    }
+
+    fn ended_days<'a>(
+        &'a self,
+        job: &'a JobId,
+        agent: &'a AgentName,
+    ) -> BoxFuture<'a, Result<BTreeMap<Date, DayStatus>, RecordError>> {
+        let state = self.lock();
+        let days = state.sessions.iter().filter(|s| s.job == *job && s.agent == *agent);
+        let ended = days.filter_map(|s| Some((s.date, s.kept.closing.as_ref()?.status)));
+        ready(Ok(ended.collect()))
     }
 
     fn unsummarized<'a>(

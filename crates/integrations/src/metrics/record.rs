@@ -5,8 +5,8 @@ use futures::FutureExt as _;
 use papertape_core::id::{AgentName, ContentHash, JobId};
 use papertape_core::ports::{RecordError, RecordFuture, RecordStore};
 use papertape_core::record::{
-    AgentState, Commit, DerivedRow, Lease, NewSession, OpenedSession, SessionId, SessionWithoutSummary,
-    TapeRow, UsageTotal, Write,
+    AgentState, Commit, DayStatus, DerivedRow, Lease, NewSession, OpenedSession, SessionId,
+    SessionWithoutSummary, TapeRow, UsageTotal, Write,
 };
 use papertape_core::tape::StepPath;
 use papertape_core::time::Date;
@@ -76,6 +76,14 @@ impl RecordStore for InstrumentedRecord {
         date: Date,
     ) -> RecordFuture<'a, Option<OpenedSession>> {
         self.record.find_session(job, agent, date)
+    }
+
+    fn ended_days<'a>(
+        &'a self,
+        job: &'a JobId,
+        agent: &'a AgentName,
+    ) -> RecordFuture<'a, BTreeMap<Date, DayStatus>> {
+        self.record.ended_days(job, agent)
     }
 
     fn unsummarized<'a>(&'a self, job: &'a JobId) -> RecordFuture<'a, Vec<SessionWithoutSummary>> {

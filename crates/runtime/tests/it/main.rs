@@ -3,9 +3,11 @@
 mod actions;
 mod branch;
 mod budget;
+mod budget_totals;
 mod calls;
 mod crashes;
 mod desk;
+mod history;
 mod jobs;
 mod profile_ab;
 mod profile_job;

@@ -16,7 +16,7 @@ use crate::chain;
 use crate::db::{Db, Statement};
 use crate::error::{Result, StoreError};
 use crate::fence::Fence;
-use crate::read::UsageCost;
+use crate::read::{UsageCost, ended_days};
 use crate::rows::{agent_state, derived as derived_rows};
 use crate::store::{Store, port};
 use crate::texts;
@@ -90,6 +90,18 @@ impl RecordStore for Store {
         port(self.read_with((job.clone(), agent.clone()), move |db, (job, agent)| {
             find_session(db, job, agent, date).boxed()
         }))
+    }
+
+    fn ended_days<'a>(
+        &'a self,
+        job: &'a JobId,
+        agent: &'a AgentName,
+    ) -> RecordFuture<'a, BTreeMap<Date, DayStatus>> {
+        port(
+            self.read_with((job.clone(), agent.clone()), |db, (job, agent)| {
+                ended_days(db, job, agent).boxed()
+            }),
+        )
     }
 
     fn unsummarized<'a>(&'a self, job: &'a JobId) -> RecordFuture<'a, Vec<SessionWithoutSummary>> {

@@ -11,6 +11,7 @@ mod cut_off;
 mod deletes;
 mod desk;
 mod dev;
+mod ended_days;
 mod files;
 mod frozen;
 mod group;
