@@ -9,7 +9,7 @@ use crate::retry;
 use crate::services::Services;
 use crate::session_log::{LoggedSession, SessionLog};
 use crate::sync::lock;
-use crate::tape_reader::{request, stop_of};
+use crate::tape_reader::request;
 use futures::FutureExt as _;
 use futures::future::{Either, ready, select};
 use papertape_agents::memory::EMBEDDINGS;
@@ -227,7 +227,7 @@ impl LiveHost {
             tracing::warn!(path = %path, attempt = number, error = %failure, "call failed, trying again");
             // Pause before writing the row of the next attempt: a row means that the attempt is about to be sent.
             if let Err(stop) = self.run.cancel.unless_stopped(self.run.services.clock.sleep(pause)).await {
-                return Err(self.end_open(path, attempt, stop).await);
+                return Err(self.end_open(path, attempt, stop.into()).await);
             }
             if self.is_late() {
                 return Ok(CallOutcome { result: Err(failure), attempt });

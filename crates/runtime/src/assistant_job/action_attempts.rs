@@ -158,7 +158,7 @@ impl AssistantActions {
             }
             tracing::warn!(path = %path, attempt = number, "action failed, trying again");
             if let Err(stop) = host.cancel().unless_stopped(host.services().clock.sleep(options.backoff)).await {
-                return Err(host.end_open(path, ended, stop).await);
+                return Err(host.end_open(path, ended, stop.into()).await);
             }
             let row = self.attempt_row(host, path, &ended, (last, options)).await?;
             let write = Write::Attempt { path: path.clone(), ended, next: Some(number + 1) };
