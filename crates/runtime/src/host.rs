@@ -195,7 +195,9 @@ impl LiveHost {
             if let Err(stop) = self.run.cancel.check() {
                 // The signal came during the wait: nothing was sent.
                 let error = Some("not sent: the session stopped".to_owned());
-                return Err(self.end_open(path, AttemptEnd { number, error, ..AttemptEnd::default() }, stop).await);
+                return Err(self
+                    .end_open(path, AttemptEnd { number, error, ..AttemptEnd::default() }, stop)
+                    .await);
             }
             let result = self.attempt(options.timeout, call()).await;
             drop(slot);
@@ -239,7 +241,12 @@ impl LiveHost {
     }
 
     /// Records the end of an attempt after which the session stops; the step stays open. Returns the stop.
-    pub(crate) async fn end_open(&self, path: &StepPath, ended: AttemptEnd, stop: SessionStop) -> SessionStop {
+    pub(crate) async fn end_open(
+        &self,
+        path: &StepPath,
+        ended: AttemptEnd,
+        stop: SessionStop,
+    ) -> SessionStop {
         if matches!(stop, SessionStop::LostLease) {
             return stop;
         }

@@ -12,7 +12,7 @@ use papertape_core::record::{Commit, Lease, SessionId, Write};
 use papertape_core::tape::SessionStop;
 use papertape_core::time::Timestamp;
 use std::collections::{BTreeMap, VecDeque};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, Weak};
 use std::time::Duration;
 use tokio::runtime::Handle;
 
@@ -191,30 +191,31 @@ impl Inner {
         if self.linger == Duration::MAX || std::mem::replace(&mut lock(&self.state).is_timed, true) {
             return;
         }
-        let inner = Arc::clone(self);
-        tokio::spawn(async move { inner.send_lingering().await });
+        // While it sleeps, it does not keep the record open.
+        let (inner, clock, linger) = (Arc::downgrade(self), Arc::clone(&self.clock), self.linger);
+        tokio::spawn(async move { send_lingering(&inner, &*clock, linger).await });
     }
+}
 
-    /// Sends entries that have lingered, until there are no more.
-    async fn send_lingering(&self) {
-        loop {
-            let newest = lock(&self.state).newest;
-            self.clock.sleep(self.linger).await;
-            {
-                let mut state = lock(&self.state);
-                match state.waiting.front() {
-                    None => {
-                        state.is_timed = false;
-                        return;
-                    }
-                    // Younger than the linger.
-                    Some(first) if first.number > newest => continue,
-                    Some(_) => {}
+/// Sends entries that have lingered, until there are no more or the session is gone.
+async fn send_lingering(inner: &Weak<Inner>, clock: &dyn Clock, linger: Duration) {
+    while let Some(newest) = inner.upgrade().map(|inner| lock(&inner.state).newest) {
+        clock.sleep(linger).await;
+        let Some(inner) = inner.upgrade() else { return };
+        {
+            let mut state = lock(&inner.state);
+            match state.waiting.front() {
+                None => {
+                    state.is_timed = false;
+                    return;
                 }
+                // Younger than the linger.
+                Some(first) if first.number > newest => continue,
+                Some(_) => {}
             }
-            // The session reads the error at its next wait.
-            let _ = self.settled(newest).await;
         }
+        // The session reads the error at its next wait.
+        let _ = inner.settled(newest).await;
     }
 }
 

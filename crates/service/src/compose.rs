@@ -16,6 +16,7 @@ use papertape_llm::Gateway;
 use papertape_market::Catalogue;
 use papertape_runtime::clock::SystemClock;
 use papertape_runtime::services::{Datasets, Services};
+use papertape_runtime::session_log::LINGER;
 use papertape_runtime::worker::{Worker, WorkerOptions};
 use papertape_store::Store;
 use std::sync::Arc;

@@ -38,7 +38,7 @@ pub(crate) trait Db: Send {
 
     /// Runs an `INSERT` of one row that ends with ` RETURNING id`; returns the row's ID, or `None` if it was not
     /// inserted. On SQLite this is cheaper than a query.
-    fn insert<'a>(
+    fn insert_id<'a>(
         &'a mut self,
         sql: &'a str,
         params: &'a [Value],

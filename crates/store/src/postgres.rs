@@ -8,7 +8,7 @@ mod tls;
 mod transaction;
 mod write_queue;
 
-use crate::db::{Backend, Db};
+use crate::db::Db;
 use crate::error::{Result, StoreError};
 use crate::migrate::Migration;
 use crate::notifications::JobNotifier;

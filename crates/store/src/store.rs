@@ -175,7 +175,7 @@ impl Store {
         T: Send + 'static,
         F: for<'a> Fn(&'a mut dyn Db) -> BoxFuture<'a, Result<T, StoreError>> + Send + Sync + 'static,
     {
-        let work = waking(self.notifier.clone(), job.clone(), work);
+        let work = with_wake(self.notifier.clone(), job.clone(), work);
         let writing = match &self.engine {
             // A single thread writes in order of arrival.
             Engine::Sqlite(engine) => engine.write(work),

@@ -73,7 +73,7 @@ pub(crate) async fn insert(
     let sql = "INSERT INTO texts (hash, body, encoding) VALUES ($1, $2, $3)
         ON CONFLICT (hash) DO NOTHING RETURNING id";
     for (hash, text) in missing {
-        if let Some(id) = db.insert(sql, params![hash, &text.body, text.encoding]).await? {
+        if let Some(id) = db.insert_id(sql, params![hash, &text.body, text.encoding]).await? {
             added.insert(hash, id);
         }
     }

@@ -157,7 +157,9 @@ impl AssistantActions {
                 return Ok((CallOutcome { result: Err(failure), attempt: ended }, Vec::new()));
             }
             tracing::warn!(path = %path, attempt = number, "action failed, trying again");
-            if let Err(stop) = host.cancel().unless_stopped(host.services().clock.sleep(options.backoff)).await {
+            if let Err(stop) =
+                host.cancel().unless_stopped(host.services().clock.sleep(options.backoff)).await
+            {
                 return Err(host.end_open(path, ended, stop.into()).await);
             }
             let row = self.attempt_row(host, path, &ended, (last, options)).await?;

@@ -45,7 +45,9 @@ fn interrupted(stage: &Stage, job: &JobId) -> u64 {
 #[test]
 fn an_outcome_shares_the_next_intents_transaction() {
     let expected = undisturbed();
-    for (linger, commits) in [(Duration::MAX, CALLS + 3), (Duration::ZERO, 2 * CALLS + 3), (LINGER, CALLS + 3)] {
+    for (linger, commits) in
+        [(Duration::MAX, CALLS + 3), (Duration::ZERO, 2 * CALLS + 3), (LINGER, CALLS + 3)]
+    {
         let mut stage = Stage::new();
         stage.linger = linger;
         let job = stage.queue("job");
@@ -66,7 +68,8 @@ fn what_lingers_is_stored_without_a_waiter() {
     stage.agents = ["a", "b"].map(agent).into();
     let job = stage.queue("job");
     // The second call holds the only slot, so the first agent's next call waits after its intent.
-    let models = stage.models(|n, request| if n == 2 { usual(request).taking(secs(1 << 40)) } else { usual(request) });
+    let models =
+        stage.models(|n, request| if n == 2 { usual(request).taking(secs(1 << 40)) } else { usual(request) });
     let worker = stage.worker(&models);
     let stopper = CancelSource::default();
     assert!(stage.clock.run_until_idle(worker.run_job(&job, &stopper.signal(), &NoopObserver)).is_none());
@@ -97,12 +100,16 @@ fn nothing_behind_a_failed_transaction_is_stored() {
             let kept = stored(&stage, &job);
             let open = kept.iter().filter(|(_, done)| !done).count();
             assert!(open <= 1, "{full}: {kept:?}");
-            let paths = |steps: &[(String, bool)]| steps.iter().map(|(path, _)| path.clone()).collect::<Vec<_>>();
+            let paths =
+                |steps: &[(String, bool)]| steps.iter().map(|(path, _)| path.clone()).collect::<Vec<_>>();
             assert_eq!(paths(&kept), paths(&whole.0[..kept.len()]), "{full}: a prefix");
 
             stage.points = FaultPoints::counting();
             assert!(stage.clock.run(stage.record.requeue(&job)).expect("the record works"));
-            assert_eq!(stage.run(&job, &stage.models(|_, request| usual(request))).status, JobStatus::Completed);
+            assert_eq!(
+                stage.run(&job, &stage.models(|_, request| usual(request))).status,
+                JobStatus::Completed
+            );
             assert_eq!(canonical(&stage, &job), expected, "{full}");
         }
     }
@@ -171,7 +178,8 @@ fn a_stop_before_a_retry_is_no_interruption() {
     assert_eq!(interrupted(&stage, &job), 0);
     let kept = stage.kept(&job, 0);
     let attempts = &kept.step("solo#1/model#1").expect("kept").attempts;
-    let errors: Vec<Option<String>> = attempts.values().map(|end| end.clone().expect("ended").error).collect();
+    let errors: Vec<Option<String>> =
+        attempts.values().map(|end| end.clone().expect("ended").error).collect();
     assert_eq!(errors, [Some("rate_limited: 429".to_owned()), None]);
 }
 
@@ -196,6 +204,7 @@ fn a_stop_in_the_queue_for_a_slot_sends_nothing() {
     assert_eq!(stage.run(&job, &again).status, JobStatus::Completed);
     assert_eq!(interrupted(&stage, &job), 0);
     assert_eq!(models.sent().len() + again.sent().len(), 3 * CALLS);
-    let agents: BTreeSet<_> = stage.record.sessions(&job).iter().map(|session| session.agent.clone()).collect();
+    let agents: BTreeSet<_> =
+        stage.record.sessions(&job).iter().map(|session| session.agent.clone()).collect();
     assert_eq!(agents.len(), 3);
 }

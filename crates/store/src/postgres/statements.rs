@@ -119,7 +119,7 @@ impl Db for PostgresDb<'_, '_> {
         .boxed()
     }
 
-    fn insert<'a>(
+    fn insert_id<'a>(
         &'a mut self,
         sql: &'a str,
         params: &'a [Value],

@@ -1,7 +1,7 @@
 //! Steps that end without an outcome: their guard closed.
 
 use super::attempts::attempts_of;
-use super::commit::{CommitApplier, stored_origin, there_already};
+use super::commit::{CommitApplier, duplicate_step, stored_origin};
 use crate::chain::StepLink;
 use crate::error::StoreError;
 use crate::value::params;

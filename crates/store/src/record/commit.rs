@@ -4,14 +4,12 @@ use super::head::Head;
 use super::prepared::{PreparedCommits, PreparedWrite};
 use crate::action;
 use crate::chats;
-use crate::db::{Db, Statement};
+use crate::db::Db;
 use crate::error::{Result, StoreError};
 use crate::fence::Fence;
 use crate::plans;
-use crate::texts;
-use crate::rows::storable;
-use crate::texts::{TextIds, self};
-use crate::value::{columns, from_row, params};
+use crate::texts::{self, TextIds};
+use crate::value::{from_row, params};
 use crate::vectors;
 use papertape_core::id::ContentHash;
 use papertape_core::json;
@@ -104,7 +102,7 @@ impl CommitApplier<'_> {
             ON CONFLICT (session_id, detached, path) DO NOTHING RETURNING id";
         // Its first attempt is in progress; see `attempts`.
         self.db
-            .insert(
+            .insert_id(
                 sql,
                 params![
                     &commit.lease.job,

@@ -1,7 +1,7 @@
 //! Completing a step.
 
 use super::attempts::{attempts_of, used_by};
-use super::commit::{CommitApplier, FoundStep, stored_origin, there_already};
+use super::commit::{CommitApplier, FoundStep, duplicate_step, stored_origin};
 use super::derived;
 use super::head::{Link, Origin};
 use super::prepared::PreparedEnd;
@@ -189,7 +189,7 @@ impl CommitApplier<'_> {
             n,
             commit.detached
         ];
-        self.db.insert(sql, values).await
+        self.db.insert_id(sql, values).await
     }
 
     /// Adds a guard's event; other steps have none.

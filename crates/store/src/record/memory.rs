@@ -2,10 +2,9 @@
 
 use super::head::{Head, Origin};
 use crate::db::Db;
-use crate::error::{Result, StoreError};
+use crate::error::Result;
 use crate::rows::memory::search_text;
 use crate::search;
-use crate::texts;
 use crate::value::{columns, params};
 use papertape_core::json;
 use papertape_core::record::{OpenPositionContextRow, RecalledMemoryRow, ReflectionRow, RoundMemoryRow};
@@ -59,55 +58,23 @@ pub(super) async fn insert_reflection(
     origin: Origin<'_>,
     ord: usize,
     row: &ReflectionRow,
-) -> Result<(), StoreError> {
+) -> Result<()> {
     let text_id = search::store_and_index(db, papertape_core::tape::text(search_text(row))).await?;
-    db.execute(
-        "INSERT INTO trade_reflections (job_id, model, session_id, trade_id, position_id, part,
-         position_closed, cause, symbol, side, entry_time, exit_time, holding_days, quantity, entry_price,
-         exit_price, pnl, return_pct, leverage, notional, summary, execution_deviation, hypothesis_check,
-         error_tags, value_assessment, next_rules, thesis, source, note, known_at, text_id, created_at,
-         step_id, ord)
-         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20,
-         $21, $22, $23, $24, $25, $26, $27, $28, $29, $30, $31, $32, $33, $34)",
-        params![
-            &head.job,
-            &head.agent,
-            head.id,
-            row.trade_id,
-            &row.position_id,
-            row.part,
-            row.position_closed,
-            &row.cause,
-            &row.symbol,
-            side(row.side),
-            row.entry_time,
-            row.exit_time,
-            i64::from(row.holding_days),
-            row.quantity,
-            row.entry_price,
-            row.exit_price,
-            row.pnl,
-            row.return_pct,
-            row.leverage,
-            row.notional,
-            &row.summary,
-            &json::to_value(&row.execution_deviation),
-            &json::to_value(&row.hypothesis_check),
-            &json::to_value(&row.error_tags),
-            row.value_assessment.as_str(),
-            &json::to_value(&row.next_rules),
-            row.thesis.as_ref(),
-            row.source.as_str(),
-            row.note.as_ref(),
-            row.known_at,
-            text_id,
-            origin.at,
-            origin.step_id,
-            ord
-        ],
-    )
-    .await
-    .map(drop)
+    let columns = columns! {
+        job_id: &head.job, model: &head.agent, session_id: head.id, trade_id: row.trade_id,
+        position_id: &row.position_id, part: row.part, position_closed: row.position_closed, cause: &row.cause,
+        symbol: &row.symbol, side: row.side, entry_time: row.entry_time, exit_time: row.exit_time,
+        holding_days: i64::from(row.holding_days), quantity: row.quantity, entry_price: row.entry_price,
+        exit_price: row.exit_price, pnl: row.pnl, return_pct: row.return_pct, leverage: row.leverage,
+        notional: row.notional, summary: &row.summary,
+        execution_deviation: &json::to_value(&row.execution_deviation),
+        hypothesis_check: &json::to_value(&row.hypothesis_check),
+        error_tags: &json::to_value(&row.error_tags), value_assessment: row.value_assessment,
+        next_rules: &json::to_value(&row.next_rules), thesis: row.thesis.as_ref(), source: row.source,
+        note: row.note.as_ref(), known_at: row.known_at, text_id, created_at: origin.at,
+        step_id: origin.step_id, ord,
+    };
+    db.insert("trade_reflections", columns).await
 }
 
 pub(super) async fn insert_given(

@@ -53,7 +53,7 @@ impl RecordStore for Store {
         port(self.read(move |db| implied_by_path(db, session).boxed()))
     }
 
-    fn append<'a>(&'a self, commits: Vec<Commit>) -> BoxFuture<'a, Result<(), RecordError>> {
+    fn append<'a>(&'a self, commits: Vec<Commit>) -> RecordFuture<'a, ()> {
         let commits = match PreparedCommits::of(commits) {
             Ok(Some(commits)) => commits,
             Ok(None) => return async { Ok(()) }.boxed(),

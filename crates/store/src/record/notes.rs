@@ -3,7 +3,7 @@
 use super::commit::CommitApplier;
 use crate::chain;
 use crate::error::{Result, StoreError};
-use crate::value::{columns, params};
+use crate::value::params;
 use papertape_core::id::ContentHash;
 use papertape_core::tape::StepPath;
 use serde_json::json;

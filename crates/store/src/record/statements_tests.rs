@@ -72,13 +72,13 @@ impl Db for Counting<'_, '_> {
         self.db.execute(sql, params)
     }
 
-    fn insert<'a>(
+    fn insert_id<'a>(
         &'a mut self,
         sql: &'a str,
         params: &'a [Value],
     ) -> BoxFuture<'a, Result<Option<i64>, StoreError>> {
         self.count(sql, params);
-        self.db.insert(sql, params)
+        self.db.insert_id(sql, params)
     }
 
     fn queued_text(&mut self, text_id: i64, words: Option<&Arc<String>>) {

@@ -20,11 +20,7 @@ use std::sync::Arc;
 const MAX_WORD_BYTES: usize = 16 << 20;
 
 /// Queues the text for indexing; searches find it immediately. `words` are a text's that this transaction added.
-pub(crate) async fn later(
-    db: &mut dyn Db,
-    text_id: i64,
-    words: Option<&Arc<String>>,
-) -> Result<(), StoreError> {
+pub(crate) async fn later(db: &mut dyn Db, text_id: i64, words: Option<&Arc<String>>) -> Result<()> {
     match (db.backend(), words) {
         (Backend::Sqlite, words) => {
             let sql = "INSERT INTO texts_to_index (text_id) VALUES ($1) ON CONFLICT DO NOTHING";
@@ -63,11 +59,7 @@ impl QueuedWords {
 }
 
 /// Indexes at most this many texts; returns how many it indexed.
-pub(crate) async fn catch_up(
-    db: &mut dyn Db,
-    queued: &mut QueuedWords,
-    most: usize,
-) -> Result<usize, StoreError> {
+pub(crate) async fn catch_up(db: &mut dyn Db, queued: &mut QueuedWords, most: usize) -> Result<usize> {
     let sql = "SELECT text_id FROM texts_to_index ORDER BY text_id LIMIT $1";
     let rows = db.query(sql, params![most]).await?;
     let mut last = None;
@@ -80,8 +72,8 @@ pub(crate) async fn catch_up(
         }
         last = Some(text_id);
     }
-    if let Some(last) = texts.last() {
-        db.execute("DELETE FROM texts_to_index WHERE text_id <= $1", params![*last]).await?;
+    if let Some(last) = last {
+        db.execute("DELETE FROM texts_to_index WHERE text_id <= $1", params![last]).await?;
     }
     if count < most {
         // What is left belongs to deleted texts.

@@ -10,7 +10,7 @@ pub(crate) mod deferred_index;
 mod tokenizer;
 
 use crate::db::{Backend, Db};
-use crate::error::StoreError;
+use crate::error::{Result, StoreError};
 use crate::texts::{self, NewText};
 use crate::value::{Row, Value, params};
 use papertape_core::record::StoredText;

@@ -207,7 +207,7 @@ impl Db for SqliteDb<'_> {
         ready(self.change(sql, params)).boxed()
     }
 
-    fn insert<'a>(
+    fn insert_id<'a>(
         &'a mut self,
         sql: &'a str,
         params: &'a [Value],

@@ -1,13 +1,11 @@
 //! The only thread that writes. Tasks that queue up while a transaction is being made durable are committed
 //! together in the next one: many commits, one fsync.
 
-use crate::db::Db;
-use crate::error::{Result, StoreError};
-use crate::search::deferred_index;
-use crate::search::deferred_index::{QueuedWords, self};
-use crate::write_task::WriteTask;
 use super::checkpoints::Checkpoints;
 use super::connection::{QueuedText, SqliteDb, run};
+use crate::error::{Result, StoreError};
+use crate::search::deferred_index::{self, QueuedWords};
+use crate::write_task::WriteTask;
 use futures::FutureExt as _;
 use rusqlite::Connection;
 use std::panic::{AssertUnwindSafe, catch_unwind};
