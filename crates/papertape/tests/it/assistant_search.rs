@@ -75,7 +75,7 @@ async fn what_cannot_be_searched_is_told() {
     .await;
     let answer = desk.say(None, "search the web for apple").await;
     let content = answer["content"].as_str().expect("words");
-    assert!(content.contains("set the variable PAPERTAPE_TEST_NO_SUCH_KEY"), "{content}");
+    assert!(content.contains("set the environment variable PAPERTAPE_TEST_NO_SUCH_KEY"), "{content}");
     desk.stop().await;
 
     let (answer, _web) = search(SearchService::Searxng, json!({ "html": "" }), false).await;
