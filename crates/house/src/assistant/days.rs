@@ -64,10 +64,9 @@ impl Span {
         let found = DATES.iter().find_map(|pattern| pattern.captures(date))?;
         let number = |group: &str| {
             let word = found.name(group)?.as_str().to_lowercase();
-            let is_name =
-                |(name, _): &(&str, &str)| word == *name || name.is_ascii() && word.starts_with(name);
+            let named = |(name, _): &(&str, &str)| word == *name || name.is_ascii() && word.starts_with(name);
             let mut numbers = NUMBERS.split_whitespace().filter_map(|one| one.split_once('='));
-            word.parse::<i8>().ok().or_else(|| numbers.find(is_name)?.1.parse().ok())
+            word.parse::<i8>().ok().or_else(|| numbers.find(named)?.1.parse().ok())
         };
         let unit = |(group, step, months)| Some(((number(group)? - 1) * step + 1, months));
         let (month, months) = UNITS.into_iter().find_map(unit).unwrap_or((1, 12));
