@@ -19,6 +19,7 @@ use papertape_core::tape::StepPath;
 use papertape_core::time::Date;
 use rust_decimal::Decimal;
 use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -26,8 +27,9 @@ use std::time::Duration;
 #[derive(Debug, Default)]
 pub struct FaultPoints {
     kill_at: Option<usize>,
-    /// The commit, from 0, for which the disk is full.
+    /// The transaction, from 0, for which the disk is full.
     full_at: Option<usize>,
+    appends: AtomicUsize,
     passed: Mutex<Vec<&'static str>>,
 }
 
@@ -44,16 +46,16 @@ impl FaultPoints {
         Arc::new(Self { kill_at: Some(nth), ..Self::default() })
     }
 
-    /// Fault points at which commit number `nth`, from 0, finds the disk full.
+    /// Fault points at which transaction number `nth`, from 0, finds the disk full.
     #[must_use]
     pub fn full_at(nth: usize) -> Arc<Self> {
         Arc::new(Self { full_at: Some(nth), ..Self::default() })
     }
 
-    /// The number of commits so far.
+    /// The number of transactions so far.
     #[must_use]
-    pub fn commits(&self) -> usize {
-        self.passed().iter().filter(|point| **point == "before commit").count()
+    pub fn transactions(&self) -> usize {
+        self.appends.load(Ordering::SeqCst)
     }
 
     /// The names of the points passed.
@@ -132,14 +134,20 @@ impl RecordStore for FaultyStore<dyn RecordStore> {
         self.inner.load_derived_rows(session)
     }
 
+    /// A point before and after each commit, whichever transaction they share: that depends on time.
     fn append<'a>(&'a self, commits: Vec<Commit>) -> BoxFuture<'a, Result<(), RecordError>> {
-        let commit = async move {
-            if self.points.full_at.is_some_and(|full| self.points.commits() == full + 1) {
+        async move {
+            let count = commits.len();
+            (0..count).for_each(|_| self.points.pass("before commit"));
+            let nth = self.points.appends.fetch_add(1, Ordering::SeqCst);
+            if self.points.full_at == Some(nth) {
                 return Err(RecordError::Full("the disk is full".to_owned()));
             }
-            self.inner.append(commits).await
-        };
-        self.around(("before commit", "after commit"), commit).boxed()
+            let appended = self.inner.append(commits).await;
+            (0..count).for_each(|_| self.points.pass("after commit"));
+            appended
+        }
+        .boxed()
     }
 
     fn texts<'a>(

@@ -78,6 +78,8 @@ fn serve(tool: &Tool) -> (Running, String) {
 /// `kill -9`, unchanged. (With the outcome of a call handed over and not waited for, the record could lack it.)
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn nothing_said_is_missing_after_a_kill() {
+    // The product's commands set up TLS; a client here needs it too.
+    let _ = rustls::crypto::ring::default_provider().install_default();
     let seed = seed();
     println!("PAPERTAPE_TEST_SEED={seed}");
     let server = ModelServer::answering(script).await;

@@ -53,7 +53,7 @@ fn an_outcome_shares_the_next_intents_transaction() {
         let job = stage.queue("job");
         let models = stage.models(|_, request| usual(request).taking(secs(1)));
         assert_eq!(stage.run(&job, &models).status, JobStatus::Completed);
-        assert_eq!(stage.points.commits(), commits, "linger {linger:?}");
+        assert_eq!(stage.points.transactions(), commits, "linger {linger:?}");
         assert_eq!(canonical(&stage, &job), expected);
     }
 }
@@ -88,7 +88,7 @@ fn nothing_behind_a_failed_transaction_is_stored() {
             let stage = Stage { linger, ..Stage::new() };
             let job = stage.queue("job");
             stage.run(&job, &stage.models(|_, request| usual(request)));
-            (stored(&stage, &job), stage.points.commits())
+            (stored(&stage, &job), stage.points.transactions())
         };
         for full in 0..whole.1 {
             let mut stage = Stage { linger, points: FaultPoints::full_at(full), ..Stage::new() };
@@ -96,7 +96,7 @@ fn nothing_behind_a_failed_transaction_is_stored() {
             let end = stage.run(&job, &stage.models(|_, request| usual(request)));
             assert!(matches!(end.status, JobStatus::Failed | JobStatus::Partial), "{full}: {end:?}");
             assert!(end.error.as_deref().is_some_and(|error| error.contains("the disk is full")), "{end:?}");
-            assert_eq!(stage.points.commits(), full + 1, "nothing is written after the failure");
+            assert_eq!(stage.points.transactions(), full + 1, "nothing is written after the failure");
             let kept = stored(&stage, &job);
             let open = kept.iter().filter(|(_, done)| !done).count();
             assert!(open <= 1, "{full}: {kept:?}");
