@@ -6,7 +6,7 @@ use crate::desk::{self, DeskResult};
 use crate::graph::{CLOSE, POST, SOLO};
 use crate::imported::{ImportedOutcome, replay_imported_day};
 use crate::market_data::{bars, closes, conditions, conditions_at_close, opens};
-use crate::memory::{DayMemory, Memory, TraderOutcome};
+use crate::memory::{ARCHIVE_BLOCKS, DayMemory, Memory, TraderOutcome};
 use crate::notice::{describe_entry, describe_rejection};
 use crate::solo::{self, Conversation, SoloInput};
 use crate::stale;
@@ -67,7 +67,12 @@ impl StartState {
     /// The state as a document.
     #[must_use]
     pub fn to_doc(&self) -> ContentDoc {
-        ContentDoc::of(&to_value(self))
+        let [archive, blocks] = ARCHIVE_BLOCKS;
+        ContentDoc::with_prepared(
+            &to_value(self),
+            &["memory", archive, blocks],
+            &self.memory.archive_blocks(),
+        )
     }
 
     /// The seed of one day's randomness.
@@ -154,13 +159,14 @@ pub async fn run_day(
     notices.extend(session.notices().iter().cloned());
     let mut ctx = root.child(ScopeKey::node("bar"))?;
     books.set_conditions(conditions(&books, &at_open));
-    let bars = ledger_or_abort(broker::bar(&mut books, date, &bars(&at_close, input.symbols)))?;
-    notices.extend(record_phase(&mut ctx, &bars).await?);
+    let bars = bars(&at_close, input.symbols);
+    let within = ledger_or_abort(broker::bar(&mut books, date, &bars))?;
+    notices.extend(record_phase(&mut ctx, &within).await?);
 
     let mut ctx = root.child(ScopeKey::node("close"))?;
     let next = input.dataset.next_trading_day(date);
     books.set_conditions(conditions_at_close(&books, (&at_open, &at_close)));
-    let end = ledger_or_abort(broker::close(&mut books, date, next, &closes(&at_close, input.symbols)))?;
+    let end = ledger_or_abort(broker::close(&mut books, date, next, &closes(bars)))?;
     let outcome = PhaseResult { entries: end.entries.clone(), rejections: end.rejections.clone() };
     notices.extend(record_phase(&mut ctx, &outcome).await?);
     if input.last {

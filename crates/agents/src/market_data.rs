@@ -35,12 +35,16 @@ pub(crate) fn opens(view: &MarketView<'_>, symbols: &BTreeSet<Symbol>) -> BTreeM
 
 pub(crate) fn bars(view: &MarketView<'_>, symbols: &BTreeSet<Symbol>) -> BTreeMap<Symbol, Ohlc> {
     let ohlc = |symbol: &Symbol| {
-        let bar = view.today_bar(symbol).ok().filter(|_| !view.is_idle_today(symbol))?.value;
+        let bar = view.today_bar(symbol).ok()?.value;
+        if bar.volume.is_zero() && view.is_idle_today(symbol) {
+            return None;
+        }
         Some((symbol.clone(), Ohlc { open: bar.open, high: bar.high, low: bar.low, close: bar.close }))
     };
     symbols.iter().filter_map(ohlc).collect()
 }
 
-pub(crate) fn closes(view: &MarketView<'_>, symbols: &BTreeSet<Symbol>) -> BTreeMap<Symbol, Price> {
-    bars(view, symbols).into_iter().map(|(symbol, bar)| (symbol, bar.close)).collect()
+/// The closes of today's bars.
+pub(crate) fn closes(bars: BTreeMap<Symbol, Ohlc>) -> BTreeMap<Symbol, Price> {
+    bars.into_iter().map(|(symbol, bar)| (symbol, bar.close)).collect()
 }

@@ -221,7 +221,8 @@ pub async fn run_conversation(
             conversation.final_text.clone_from(&reply.text);
         }
         for call in &reply.tool_calls {
-            let (content, effect) = run_tool(ctx, input, view, books, &external, call).await?;
+            let offered = (&external, request.tools.as_slice());
+            let (content, effect) = run_tool(ctx, input, view, books, offered, call).await?;
             conversation.reads += u32::from(effect == ToolEffect::Read);
             conversation.orders += u32::from(effect == ToolEffect::Ordered);
             let (call_id, name) = (call.id.clone(), call.name.clone());
@@ -350,21 +351,20 @@ impl ToolEffect {
     }
 }
 
-/// Runs one call. Returns the answer for the model.
+/// Runs one call of an offered tool, given with the specs of all. Returns the answer for the model.
 async fn run_tool(
     ctx: &mut Ctx,
     input: &SoloInput<'_>,
     view: &MarketView<'_>,
     books: &mut Books,
-    external: &ExternalTools,
+    (external, specs): (&ExternalTools, &[ToolSpec]),
     call: &ToolCall,
 ) -> Result<(String, ToolEffect), SessionStop> {
     let note = ToolInvocation { name: call.name.clone(), input: call.arguments.clone() };
     // A server validates the arguments of its own tools.
     if !external.tools.contains_key(&call.name) {
-        let specs = tool_specs(books.profile(), view, external);
         let also = if trade::side(&call.name).is_some() { trade::ARGUMENTS } else { &[] };
-        if let Some(wrong) = tools::unknown_arguments(&specs, call, also) {
+        if let Some(wrong) = tools::unknown_arguments(specs, call, also) {
             return Ok((tools::answer(ctx, view, note, wrong).await?, ToolEffect::Nothing));
         }
     }
@@ -397,8 +397,7 @@ async fn run_tool(
         "get_portfolio" => portfolio::read(books, view, input.date),
         "calculate" => calculate::run(&call.arguments),
         name => market::run(view, name, &call.arguments).unwrap_or_else(|| {
-            let known: Vec<String> =
-                tool_specs(books.profile(), view, external).into_iter().map(|t| t.name).collect();
+            let known: Vec<&str> = specs.iter().map(|spec| spec.name.as_str()).collect();
             ToolOutput::error(format!("unknown tool `{name}`; expected one of {}", known.join(", ")))
         }),
     };

@@ -6,7 +6,7 @@ use crate::json;
 use serde_json::{Map, Value};
 
 /// Strings of at least this many bytes are extracted from a document.
-const LIFT_BYTES: usize = 96;
+pub(crate) const LIFT_BYTES: usize = 96;
 /// The only key of an object that replaces an extracted string.
 const TEXT: &str = "$text";
 /// The only key of an object that wraps an object whose keys could be mistaken for ours.
@@ -121,15 +121,15 @@ fn expand_all(
 }
 
 /// Appends the value's canonical JSON with its long strings extracted.
-fn extract(value: &Value, out: &mut Vec<u8>, texts: &mut Vec<StoredText>) {
+pub(crate) fn extract(value: &Value, out: &mut Vec<u8>, texts: &mut Vec<StoredText>) {
     match value {
         Value::String(long) if long.len() >= LIFT_BYTES => {
             let text = text(long.clone());
-            out.extend_from_slice(format!("{{\"{TEXT}\":\"{}\"}}", text.hash.to_hex()).as_bytes());
+            out.extend_from_slice(reference_to(text.hash).as_bytes());
             texts.push(text);
         }
         Value::Object(map) => {
-            let is_like_ours = map.len() == 1 && (map.contains_key(TEXT) || map.contains_key(LITERAL));
+            let is_like_ours = needs_mark(map);
             if is_like_ours {
                 out.extend_from_slice(format!("{{\"{LITERAL}\":").as_bytes());
             }
@@ -143,4 +143,14 @@ fn extract(value: &Value, out: &mut Vec<u8>, texts: &mut Vec<StoredText>) {
         }
         scalar => json::scalar_into(scalar, out),
     }
+}
+
+/// The JSON that replaces an extracted string.
+pub(crate) fn reference_to(hash: ContentHash) -> String {
+    format!("{{\"{TEXT}\":\"{}\"}}", hash.to_hex())
+}
+
+/// Whether an object could be mistaken for a reference.
+pub(crate) fn needs_mark(map: &Map<String, Value>) -> bool {
+    map.len() == 1 && (map.contains_key(TEXT) || map.contains_key(LITERAL))
 }

@@ -7,6 +7,7 @@
 //! like a fence's own are broken up, invisible characters are dropped, and the number of truncated characters
 //! follows the fence.
 
+use std::borrow::Cow;
 use std::fmt::Write as _;
 
 /// The start of every line of fenced text.
@@ -54,10 +55,16 @@ impl Author {
 /// ```
 #[must_use]
 pub fn fence(author: Author, source: &str, text: &str, max_chars: usize) -> String {
-    let total = text.chars().count();
-    let end = text.char_indices().nth(max_chars).map_or(text.len(), |(at, _)| at);
+    // As many bytes have no more characters, so a short text is not counted.
+    let total = if text.len() <= max_chars { text.len() } else { text.chars().count() };
+    let end = match total <= max_chars {
+        true => text.len(),
+        false => text.char_indices().nth(max_chars).map_or(text.len(), |(at, _)| at),
+    };
     let shown = escape(&text[..end]);
-    let mut out = format!("{OPENING}{}{INTRODUCED}{}\n", name(source), author.introduction());
+    let mut out = String::with_capacity(shown.len() + shown.len() / 16 + 128);
+    // Writing to a String cannot fail.
+    let _ = writeln!(out, "{OPENING}{}{INTRODUCED}{}", name(source), author.introduction());
     for line in shown.split('\n') {
         out.push_str(PREFIX);
         out.push_str(line);
@@ -65,7 +72,6 @@ pub fn fence(author: Author, source: &str, text: &str, max_chars: usize) -> Stri
     }
     out.push_str(CLOSING);
     if total > max_chars {
-        // Writing to a String cannot fail.
         let _ = write!(out, " ({} of {total} characters left out)", total - max_chars);
     }
     out
@@ -139,37 +145,73 @@ fn name(source: &str) -> String {
 
 /// The text with line ends of one kind, without what cannot be seen, and with runs of angle brackets that
 /// could be taken for a fence's broken up.
-fn escape(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
+fn escape(text: &str) -> Cow<'_, str> {
+    let plain = plain_len(text.as_bytes());
+    if plain == text.len() {
+        return Cow::Borrowed(text);
+    }
+    let mut out = String::with_capacity(text.len() + 16);
+    let mut rest = text;
     let mut run = 0;
-    let mut chars = text.chars().peekable();
-    while let Some(c) = chars.next() {
-        let c = match c {
-            '\r' if chars.peek() == Some(&'\n') => continue,
-            '\r' | '\u{b}' | '\u{c}' | '\u{1c}'..='\u{1e}' | '\u{85}' | '\u{2028}' | '\u{2029}' => '\n',
-            c if is_invisible(c) => continue,
-            c if c.is_control() && !matches!(c, '\n' | '\t') => continue,
-            c => c,
-        };
-        let brackets = brackets(c);
-        if brackets == 0 {
+    while !rest.is_empty() {
+        let (plain, special) = rest.split_at(plain_len(rest.as_bytes()));
+        if !plain.is_empty() {
+            out.push_str(plain);
             run = 0;
-        } else {
-            run += brackets;
-            // Of three in a row, the third is set apart.
-            if run >= 3 {
-                out.push(' ');
-                run = brackets;
+        }
+        let mut chars = special.chars();
+        // What is not plain comes in runs, such as a sentence in Chinese.
+        while let Some(c) = chars.next() {
+            escape_into(c, chars.as_str().starts_with('\n'), &mut run, &mut out);
+            if chars.as_str().bytes().next().is_some_and(is_plain) {
+                break;
             }
         }
-        // One character that looks like three.
-        out.push(match c {
-            '⋘' | '⫷' => '≪',
-            '⋙' | '⫸' => '≫',
-            c => c,
-        });
+        rest = chars.as_str();
     }
-    out
+    Cow::Owned(out)
+}
+
+/// Appends a character, escaped. `run`: the angle brackets before it.
+fn escape_into(c: char, is_before_line_feed: bool, run: &mut u32, out: &mut String) {
+    let c = match c {
+        '\r' if is_before_line_feed => return,
+        '\r' | '\u{b}' | '\u{c}' | '\u{1c}'..='\u{1e}' | '\u{85}' | '\u{2028}' | '\u{2029}' => '\n',
+        c if is_invisible(c) => return,
+        c if c.is_control() && !matches!(c, '\n' | '\t') => return,
+        c => c,
+    };
+    let brackets = brackets(c);
+    if brackets == 0 {
+        *run = 0;
+    } else {
+        *run += brackets;
+        // Of three in a row, the third is set apart.
+        if *run >= 3 {
+            out.push(' ');
+            *run = brackets;
+        }
+    }
+    // One character that looks like three.
+    out.push(match c {
+        '⋘' | '⫷' => '≪',
+        '⋙' | '⫸' => '≫',
+        c => c,
+    });
+}
+
+/// Whether a byte is an ASCII character that stays as it is and ends a run of brackets.
+const fn is_plain(byte: u8) -> bool {
+    matches!(byte, b'\n' | b'\t' | b' '..=b'~') && byte != b'<' && byte != b'>'
+}
+
+/// The number of plain bytes at the start.
+fn plain_len(bytes: &[u8]) -> usize {
+    const BLOCK: usize = 64;
+    // A block is checked without a branch for each byte.
+    let is_whole = |block: &&[u8]| block.iter().fold(true, |all, byte| all & is_plain(*byte));
+    let whole = bytes.chunks(BLOCK).take_while(is_whole).map(<[u8]>::len).sum();
+    whole + bytes[whole..].iter().take_while(|byte| is_plain(**byte)).count()
 }
 
 /// How many angle brackets a character looks like.

@@ -23,6 +23,7 @@ pub mod page;
 pub mod plan;
 pub mod point_in_time;
 pub mod ports;
+pub mod prepared;
 pub mod prompt;
 pub mod provenance;
 pub mod record;

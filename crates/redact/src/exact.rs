@@ -5,6 +5,7 @@
 //! again.
 
 use super::escape::hex;
+use super::prefilter::Samples;
 use super::span::{self, MAX_LABEL, SecretSpan};
 use super::{MIN_SECRET_CHARS, RedactError, keys};
 use aho_corasick::AhoCorasick;
@@ -23,6 +24,8 @@ const MAX_BACKSLASHES: usize = 8;
 #[derive(Clone, Default)]
 pub(super) struct KnownSecrets {
     automaton: Option<AhoCorasick>,
+    /// `None`: every text may contain a credential.
+    samples: Option<Samples>,
     forms: Vec<SecretForm>,
     labels: Vec<String>,
     longest: usize,
@@ -73,6 +76,7 @@ impl KnownSecrets {
         };
         Ok(Self {
             automaton,
+            samples: Samples::of(&needles),
             forms,
             labels,
             longest: needles.iter().map(Vec::len).max().unwrap_or(0),
@@ -109,10 +113,12 @@ impl KnownSecrets {
             return;
         };
         let bytes = text.as_bytes();
-        self.matches(automaton, bytes, |range, form| {
-            let range = widen(bytes, range, form);
-            spans.push(self.span(text, range, form, offset));
-        });
+        if self.samples.as_ref().is_none_or(|samples| samples.may_be_in(bytes)) {
+            self.matches(automaton, bytes, |range, form| {
+                let range = widen(bytes, range, form);
+                spans.push(self.span(text, range, form, offset));
+            });
+        }
         for zone in self.zones(bytes) {
             let start = span::floor(text, zone.start);
             let Some(part) = text.get(start..span::floor(text, zone.end)) else {
@@ -249,12 +255,15 @@ fn widen(bytes: &[u8], range: Range<usize>, form: &SecretForm) -> Range<usize> {
 
 /// The positions of the characters that begin escapes.
 fn signs(bytes: &[u8]) -> impl Iterator<Item = usize> {
-    let mut from = 0;
-    std::iter::from_fn(move || {
-        let rest = bytes.get(from..)?;
-        let at = from + rest.iter().position(|byte| matches!(byte, b'%' | b'\\' | b'+'))?;
-        from = at + 1;
-        Some(at)
+    const BLOCK: usize = 64;
+    let is_sign = |byte: &u8| matches!(byte, b'%' | b'\\' | b'+');
+    // A block is checked without a branch for each byte; most have none.
+    let has_sign =
+        move |(_, block): &(usize, &[u8])| block.iter().fold(false, |any, byte| any | is_sign(byte));
+    let blocks = bytes.chunks(BLOCK).enumerate().filter(has_sign);
+    blocks.flat_map(move |(n, block)| {
+        let signs = block.iter().enumerate().filter(move |(_, byte)| is_sign(byte));
+        signs.map(move |(at, _)| n * BLOCK + at)
     })
 }
 

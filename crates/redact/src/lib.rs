@@ -29,6 +29,7 @@ mod names;
 mod nested;
 mod patterns;
 mod phrase;
+mod prefilter;
 mod scan;
 mod scan_result;
 mod span;

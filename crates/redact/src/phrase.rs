@@ -83,9 +83,28 @@ fn fingerprint(word: &[u8], length: usize) -> Option<u32> {
         .try_fold(length, |code, byte| byte.is_ascii_alphabetic().then(|| code << 5 | u32::from(byte & 31)))
 }
 
+/// A bit for the hash of each fingerprint: most words of a text are found to be none of the list by it.
+static IN_LIST: LazyLock<Vec<u64>> = LazyLock::new(|| {
+    let mut bits = vec![0; 1 << 10];
+    WORDS.iter().for_each(|(code, _)| {
+        let (place, bit) = bit_of(*code);
+        bits[place] |= bit;
+    });
+    bits
+});
+
+fn bit_of(code: u32) -> (usize, u64) {
+    let index = code.wrapping_mul(0x9E37_79B1) >> 16;
+    ((index / 64) as usize, 1 << (index % 64))
+}
+
 /// The word's index in the list.
 fn number(word: &[u8]) -> Option<u16> {
     let code = fingerprint(word, word.len())?;
+    let (place, bit) = bit_of(code);
+    if IN_LIST[place] & bit == 0 {
+        return None;
+    }
     let at = WORDS.binary_search_by_key(&code, |(code, _)| *code).ok()?;
     WORDS.get(at).map(|(_, number)| *number)
 }
@@ -157,9 +176,45 @@ fn is_repeated(numbers: &[u16]) -> bool {
     numbers.windows(2).filter(|pair| pair[0] == pair[1]).count() >= numbers.len() - 2
 }
 
+/// Minimum bytes of what is searched for: twelve words of three letters with a byte between them. A WIF key is longer.
+const MIN_BYTES: usize = 47;
+
+/// Whether a mnemonic or a WIF key can contain the byte.
+const fn can_be_part(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric()
+        || byte.is_ascii_whitespace()
+        || matches!(byte, b'.' | b',' | b')' | b'"' | b'\'')
+        || matches!(byte, b'\\' | b'-' | b'_' | b'|' | b'#')
+}
+
+const PARTS: [bool; 256] = {
+    let mut parts = [false; 256];
+    let mut byte = 0;
+    while byte < 256 {
+        parts[byte] = can_be_part(byte as u8);
+        byte += 1;
+    }
+    parts
+};
+
+/// Whether the text has a run of such bytes that is long enough. JSON of numbers has none.
+fn has_room(bytes: &[u8]) -> bool {
+    let mut start = 0;
+    while let Some(run) = bytes.get(start..start + MIN_BYTES) {
+        match run.iter().rposition(|byte| !PARTS[usize::from(*byte)]) {
+            Some(at) => start += at + 1,
+            None => return true,
+        }
+    }
+    false
+}
+
 /// Adds mnemonics and WIF keys; positions are shifted by `offset`.
 pub(super) fn find(text: &str, offset: usize, spans: &mut Vec<SecretSpan<'_>>) {
     let bytes = text.as_bytes();
+    if !has_room(bytes) {
+        return;
+    }
     let mut at = STRIDE;
     let mut done = 0;
     while at < bytes.len() {

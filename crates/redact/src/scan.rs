@@ -1,6 +1,7 @@
-//! One pass over a text with one automaton, which finds hints that a secret may follow. A text without hints
-//! needs nothing more; this keeps redaction cheap on market data.
+//! One pass over a text, which finds hints that a secret may follow. A text without hints needs nothing more; this
+//! keeps redaction cheap on market data.
 
+use super::prefilter::Prefiltered;
 use super::scan_result::ScanResult;
 use super::{escape, key_value, names, patterns, tokens};
 use aho_corasick::{AhoCorasick, AhoCorasickKind};
@@ -18,7 +19,7 @@ const ESCAPES: &[&str] = &["\\u", "\\x", "\\/"];
 
 /// The kind of each hint, by its number.
 struct Hints {
-    automaton: AhoCorasick,
+    literals: Prefiltered,
     names: usize,
     escapes: usize,
     shapes: usize,
@@ -33,7 +34,7 @@ static HINTS: LazyLock<Hints> = LazyLock::new(|| {
     all.extend(patterns::literals().map(str::to_owned));
     let shapes = all.len();
     all.extend(tokens::literals().map(str::to_owned));
-    Hints { automaton: automaton(&all), names, escapes, shapes }
+    Hints { literals: Prefiltered::new(automaton(&all), &all), names, escapes, shapes }
 });
 
 /// Names in other scripts: an ASCII text is not searched for them.
@@ -56,7 +57,7 @@ pub(super) fn find<'a>(text: &str, offset: usize, found: &mut ScanResult<'a>) {
     // The end of the last secret of each hint. Otherwise a text that repeats a hint would be read again from
     // each occurrence.
     let mut ends: Vec<usize> = Vec::new();
-    for hint in hints.automaton.find_overlapping_iter(text) {
+    for hint in hints.literals.matches(text) {
         let which = hint.pattern().as_usize();
         if ends.get(which).is_some_and(|end| hint.start() < *end) {
             continue;
@@ -82,7 +83,7 @@ pub(super) fn find<'a>(text: &str, offset: usize, found: &mut ScanResult<'a>) {
             tokens::find(which - hints.shapes, text, hint.start(), &mut found.spans);
         }
         if let Some(span) = found.spans.get(known) {
-            ends.resize(hints.automaton.patterns_len(), 0);
+            ends.resize(hints.literals.count(), 0);
             ends[which] = span.range.end;
             found.work += span.range.len();
         }

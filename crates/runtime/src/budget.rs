@@ -142,8 +142,84 @@ impl LineTotal {
     }
 }
 
-/// The totals of a job's lines.
-type Totals = BTreeMap<BudgetLine, LineTotal>;
+/// The sum of several lines. Tokens have room for any number of lines; where they are read, a sum stops at the largest
+/// amount.
+#[derive(Clone, Copy, Debug, Default)]
+struct GroupTotal {
+    used: u128,
+    reserved: u128,
+    used_usd: Decimal,
+    reserved_usd: Decimal,
+}
+
+impl GroupTotal {
+    fn replace(&mut self, before: LineTotal, after: LineTotal) {
+        let tokens = |total: u128, before: Spend, after: Spend| {
+            total - u128::from(before.tokens) + u128::from(after.tokens)
+        };
+        let usd = |total: Decimal, before: Spend, after: Spend| {
+            total.saturating_sub(before.usd).saturating_add(after.usd)
+        };
+        self.used = tokens(self.used, before.used, after.used);
+        self.reserved = tokens(self.reserved, before.reserved, after.reserved);
+        self.used_usd = usd(self.used_usd, before.used, after.used);
+        self.reserved_usd = usd(self.reserved_usd, before.reserved, after.reserved);
+    }
+
+    fn get(self) -> LineTotal {
+        let tokens = |total: u128| u64::try_from(total).unwrap_or(u64::MAX);
+        LineTotal {
+            used: Spend { tokens: tokens(self.used), usd: self.used_usd },
+            reserved: Spend { tokens: tokens(self.reserved), usd: self.reserved_usd },
+        }
+    }
+}
+
+/// The totals of a job's lines, and their sums: a call costs the same on the first day and after thousands.
+#[derive(Debug, Default)]
+struct Totals {
+    lines: BTreeMap<BudgetLine, LineTotal>,
+    /// All lines without summaries.
+    job: GroupTotal,
+    /// The same by agent.
+    agents: BTreeMap<AgentName, GroupTotal>,
+    /// All lines of summaries.
+    summaries: GroupTotal,
+}
+
+impl Totals {
+    /// Changes a line, and the sums that it is part of.
+    fn change(&mut self, line: &BudgetLine, change: impl FnOnce(&mut LineTotal)) {
+        let total = match self.lines.get_mut(line) {
+            Some(total) => total,
+            None => self.lines.entry(line.clone()).or_default(),
+        };
+        let before = *total;
+        change(total);
+        let after = *total;
+        if line.detached {
+            self.summaries.replace(before, after);
+            return;
+        }
+        self.job.replace(before, after);
+        match self.agents.get_mut(&line.agent) {
+            Some(agent) => agent.replace(before, after),
+            None => self.agents.entry(line.agent.clone()).or_default().replace(before, after),
+        }
+    }
+
+    fn reserve(&mut self, line: &BudgetLine, amount: Spend) {
+        self.change(line, |total| total.reserved.add(amount));
+    }
+
+    fn line(&self, line: &BudgetLine) -> LineTotal {
+        self.lines.get(line).copied().unwrap_or_default()
+    }
+
+    fn agent(&self, agent: &AgentName) -> LineTotal {
+        self.agents.get(agent).copied().unwrap_or_default().get()
+    }
+}
 
 /// A job's running totals.
 #[derive(Debug)]
@@ -156,10 +232,10 @@ impl Budgets {
     /// Restores totals from the record.
     #[must_use]
     pub fn rebuild(budget: Budget, usage: Vec<UsageTotal>) -> Self {
-        let mut totals = Totals::new();
+        let mut totals = Totals::default();
         for row in usage {
             let line = BudgetLine { agent: row.agent, date: row.date, detached: row.detached };
-            totals.entry(line).or_default().used.add(Spend::of(&row.usage, Some(row.cost_usd)));
+            totals.change(&line, |total| total.used.add(Spend::of(&row.usage, Some(row.cost_usd))));
         }
         Self { budget, totals: Mutex::new(totals) }
     }
@@ -172,55 +248,49 @@ impl Budgets {
         let mut totals = lock(&self.totals);
         let budget = &self.budget;
         if line.detached {
-            check("summaries", budget.summaries, || total(&totals, |of| of.detached), amount)?;
+            check(|| "summaries".to_owned(), budget.summaries, || totals.summaries.get(), amount)?;
         } else {
             let (agent, date) = (&line.agent, line.date);
-            check("job", budget.job, || total(&totals, |of| !of.detached), amount)?;
-            let is_agents = |of: &BudgetLine| !of.detached && of.agent == *agent;
-            check(&format!("agent {agent}"), budget.agent, || total(&totals, is_agents), amount)?;
-            let name = format!("agent {agent} on {date}");
-            check(&name, budget.day, || total(&totals, |of| of == line), amount)?;
+            check(|| "job".to_owned(), budget.job, || totals.job.get(), amount)?;
+            check(|| format!("agent {agent}"), budget.agent, || totals.agent(agent), amount)?;
+            check(|| format!("agent {agent} on {date}"), budget.day, || totals.line(line), amount)?;
         }
-        totals.entry(line.clone()).or_default().reserved.add(amount);
+        totals.reserve(line, amount);
         Ok(())
     }
 
     /// Reserves half of what is left of the job's limit under this line, and returns it.
     pub fn reserve_half(&self, line: &BudgetLine) -> Limit {
         let mut totals = lock(&self.totals);
-        let left = total(&totals, |of| !of.detached).sum().left_of(self.budget.job);
+        let left = totals.job.get().sum().left_of(self.budget.job);
         let half = Limit {
             tokens: left.tokens.map(|tokens| tokens / 2),
             usd: left.usd.map(|usd| usd / Decimal::TWO),
         };
-        totals.entry(line.clone()).or_default().reserved.add(Spend::max_of(half));
+        totals.reserve(line, Spend::max_of(half));
         half
     }
 
     /// Reserves an amount that was reserved before.
     pub fn reserve_unchecked(&self, line: &BudgetLine, amount: Spend) {
-        lock(&self.totals).entry(line.clone()).or_default().reserved.add(amount);
+        lock(&self.totals).reserve(line, amount);
     }
 
     /// Replaces a reservation with the actual usage.
     pub fn settle(&self, line: &BudgetLine, reserved: Spend, used: Spend) {
-        let mut totals = lock(&self.totals);
-        let total = totals.entry(line.clone()).or_default();
-        total.reserved.subtract(reserved);
-        total.used.add(used);
+        lock(&self.totals).change(line, |total| {
+            total.reserved.subtract(reserved);
+            total.used.add(used);
+        });
     }
 }
 
-fn total(totals: &Totals, is_included: impl Fn(&BudgetLine) -> bool) -> LineTotal {
-    let mut total = LineTotal::default();
-    for (_, one) in totals.iter().filter(|(line, _)| is_included(line)) {
-        total.used.add(one.used);
-        total.reserved.add(one.reserved);
-    }
-    total
-}
-
-fn check(name: &str, limit: Limit, total: impl FnOnce() -> LineTotal, next: Spend) -> Result<(), String> {
+fn check(
+    name: impl FnOnce() -> String,
+    limit: Limit,
+    total: impl FnOnce() -> LineTotal,
+    next: Spend,
+) -> Result<(), String> {
     if limit == Limit::default() {
         return Ok(());
     }
@@ -230,12 +300,12 @@ fn check(name: &str, limit: Limit, total: impl FnOnce() -> LineTotal, next: Spen
     all.add(next);
     if let Some(max) = limit.tokens.filter(|max| all.tokens > *max) {
         let (used, reserved) = (used.tokens, reserved.tokens);
-        return Err(exceeded(name, "tokens", (used, reserved), (next.tokens, max)));
+        return Err(exceeded(&name(), "tokens", (used, reserved), (next.tokens, max)));
     }
     if let Some(max) = limit.usd.filter(|max| all.usd > *max) {
         let plain = |amount: Decimal| amount.round_dp(6).normalize();
         let (used, reserved) = (plain(used.usd), plain(reserved.usd));
-        return Err(exceeded(name, "USD", (used, reserved), (plain(next.usd), max.normalize())));
+        return Err(exceeded(&name(), "USD", (used, reserved), (plain(next.usd), max.normalize())));
     }
     Ok(())
 }

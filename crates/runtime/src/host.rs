@@ -7,15 +7,16 @@ use crate::job_runner::ClaimedJob;
 use crate::queue_wait::QueueWaits;
 use crate::retry;
 use crate::services::Services;
+use crate::session_log::{LoggedSession, SessionLog};
 use crate::sync::lock;
-use crate::tape_reader::{request, stop_of};
+use crate::tape_reader::request;
 use futures::FutureExt as _;
 use futures::future::{Either, ready, select};
 use papertape_agents::memory::EMBEDDINGS;
 use papertape_core::id::{AgentName, ContentHash, JobId};
 use papertape_core::message::{CallFailure, FailureKind, ModelName, ModelReply, ModelRequest, Usage};
 use papertape_core::ports::{AttemptFailure, BoxFuture, ExternalCall, ExternalReply};
-use papertape_core::record::{AttemptEnd, Commit, Estimate, Lease, SessionId, Write};
+use papertape_core::record::{AttemptEnd, Estimate, Lease, SessionId, Write};
 use papertape_core::tape::{
     ActionOptions, ActionReply, CallOptions, CallOutcome, CallOutcomeWithWrites, Host, SessionStop, StepPath,
 };
@@ -60,7 +61,7 @@ pub(crate) trait HostActions: Send + Sync {
 /// Performs one session's effects.
 pub(crate) struct LiveHost {
     run: Arc<JobRun>,
-    session: SessionId,
+    log: SessionLog,
     line: BudgetLine,
     /// After this instant, calls fail with a timeout; time spent waiting for a call slot extends it.
     deadline: Option<Timestamp>,
@@ -76,22 +77,28 @@ const EXCLUSIVE_AFTER: u32 = 2;
 
 impl LiveHost {
     pub(crate) fn new(run: Arc<JobRun>, session: SessionId, (agent, date): (AgentName, Date)) -> Self {
+        Self::on(run, session, BudgetLine { agent, date, detached: false })
+    }
+
+    /// For the session's summaries.
+    pub(crate) fn detached(run: Arc<JobRun>, session: SessionId, (agent, date): (AgentName, Date)) -> Self {
+        Self::on(run, session, BudgetLine { agent, date, detached: true })
+    }
+
+    fn on(run: Arc<JobRun>, session: SessionId, line: BudgetLine) -> Self {
+        let Services { record, clock, linger, .. } = &run.services;
+        let logged = LoggedSession { lease: run.lease.clone(), session, detached: line.detached };
+        let log = SessionLog::new((Arc::clone(record), Arc::clone(clock), *linger), logged);
         Self {
             run,
-            session,
-            line: BudgetLine { agent, date, detached: false },
+            log,
+            line,
             deadline: None,
             waits: QueueWaits::default(),
             reserved: Mutex::default(),
             interrupted: Mutex::default(),
             actions: None,
         }
-    }
-
-    /// For the session's summaries.
-    pub(crate) fn detached(mut self) -> Self {
-        self.line.detached = true;
-        self
     }
 
     /// Limits the session's time, from now on.
@@ -185,6 +192,13 @@ impl LiveHost {
                 Some(slots) => self.acquire(path, slots).await,
                 None => None,
             };
+            if let Err(stop) = self.run.cancel.check() {
+                // The signal came during the wait: nothing was sent.
+                let error = Some("not sent: the session stopped".to_owned());
+                return Err(self
+                    .end_open(path, AttemptEnd { number, error, ..AttemptEnd::default() }, stop)
+                    .await);
+            }
             let result = self.attempt(options.timeout, call()).await;
             drop(slot);
             let (usage, result) = match result {
@@ -214,7 +228,9 @@ impl LiveHost {
             };
             tracing::warn!(path = %path, attempt = number, error = %failure, "call failed, trying again");
             // Pause before writing the row of the next attempt: a row means that the attempt is about to be sent.
-            self.run.cancel.unless_stopped(self.run.services.clock.sleep(pause)).await?;
+            if let Err(stop) = self.run.cancel.unless_stopped(self.run.services.clock.sleep(pause)).await {
+                return Err(self.end_open(path, attempt, stop.into()).await);
+            }
             if self.is_late() {
                 return Ok(CallOutcome { result: Err(failure), attempt });
             }
@@ -222,6 +238,20 @@ impl LiveHost {
             self.write(vec![write]).await?;
             number += 1;
         }
+    }
+
+    /// Records the end of an attempt after which the session stops; the step stays open. Returns the stop.
+    pub(crate) async fn end_open(
+        &self,
+        path: &StepPath,
+        ended: AttemptEnd,
+        stop: SessionStop,
+    ) -> SessionStop {
+        if matches!(stop, SessionStop::LostLease) {
+            return stop;
+        }
+        let write = Write::Attempt { path: path.clone(), ended, next: None };
+        self.write(vec![write]).await.err().unwrap_or(stop)
     }
 
     /// A call denied by the provider has no outcome: the end of its attempt is recorded, the step stays open, and
@@ -234,8 +264,8 @@ impl LiveHost {
     ) -> Result<CallOutcome<T>, SessionStop> {
         match called {
             CallOutcome { result: Err(failure), attempt } if failure.kind.is_denied() => {
-                self.write(vec![Write::Attempt { path: path.clone(), ended: attempt, next: None }]).await?;
-                Err(SessionStop::Denied { model: model.clone(), failure })
+                let denied = SessionStop::Denied { model: model.clone(), failure };
+                Err(self.end_open(path, attempt, denied).await)
             }
             called => Ok(called),
         }
@@ -265,15 +295,18 @@ impl LiveHost {
         self.run.services.redactor.redact_text(text).value
     }
 
+    /// Writes, and waits until it is durable.
     pub(crate) async fn write(&self, writes: Vec<Write>) -> Result<(), SessionStop> {
-        let commit = Commit {
-            lease: self.run.lease.clone(),
-            session: self.session,
-            at: self.run.services.clock.now(),
-            detached: self.line.detached,
-            writes,
-        };
-        self.run.services.record.commit(commit).await.map_err(stop_of)
+        self.log.commit(writes).await
+    }
+
+    /// How the session ended, once everything that it handed over is durable. A session whose lease is lost
+    /// does not wait.
+    pub(crate) async fn ended<T>(&self, ended: Result<T, SessionStop>) -> Result<T, SessionStop> {
+        if ended.as_ref().is_err_and(|stop| !matches!(stop, SessionStop::LostLease)) {
+            self.log.barrier().await?;
+        }
+        ended
     }
 }
 
@@ -444,7 +477,11 @@ impl Host for LiveHost {
     }
 
     fn commit<'a>(&'a self, writes: Vec<Write>) -> BoxFuture<'a, Result<(), SessionStop>> {
-        self.write(writes).boxed()
+        self.log.commit(writes).boxed()
+    }
+
+    fn hand_over<'a>(&'a self, writes: Vec<Write>) -> BoxFuture<'a, Result<(), SessionStop>> {
+        self.log.hand_over(writes)
     }
 
     fn sleep(&self, duration: Duration) -> BoxFuture<'static, ()> {

@@ -22,6 +22,7 @@ mod queue_wait;
 pub mod replay;
 pub mod retry;
 pub mod services;
+pub mod session_log;
 pub mod simulate;
 mod start_state;
 mod summaries;

@@ -8,6 +8,7 @@ use papertape_core::ports::{ActionLog, Clock, ModelClient, Queue, RecordStore, T
 use papertape_core::record::JobRow;
 use papertape_redact::Redactor;
 use std::sync::Arc;
+use std::time::Duration;
 use tokio::sync::Semaphore;
 
 /// Finds datasets: the only way for market data to reach a job.
@@ -42,6 +43,9 @@ pub struct Services {
     pub redactor: Arc<Redactor>,
     /// Limits concurrent model calls in this process.
     pub call_slots: Arc<Semaphore>,
+    /// How long the writes of a session that nobody waits for may wait for the next ones:
+    /// [`LINGER`](crate::session_log::LINGER), except in tests.
+    pub linger: Duration,
     /// The process's single slot for steps interrupted repeatedly by crashes.
     pub exclusive_slot: Arc<Semaphore>,
 }

@@ -12,13 +12,14 @@ use crate::summaries;
 use crate::tape_reader::{self, stop_of};
 use papertape_agents::config::AgentConfig;
 use papertape_agents::day::StartState;
-use papertape_core::id::{AgentName, JobId};
+use papertape_core::id::{AgentName, ContentHash, JobId};
 use papertape_core::market::{Dataset, TradingDay};
 use papertape_core::money::Money;
 use papertape_core::ports::RecordStore;
 use papertape_core::record::{DayStatus, JobStatus, NewSession, ReusedSession, Write};
 use papertape_core::tape::{SessionStop, StepClass, Tape};
 use papertape_core::time::Date;
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::mpsc;
@@ -115,7 +116,7 @@ fn conclude(
         _ if completed == 0 => JobStatus::Failed,
         _ => JobStatus::Partial,
     };
-    let reasons: std::collections::BTreeSet<String> = stops.into_iter().map(|(_, reason)| reason).collect();
+    let reasons: BTreeSet<String> = stops.into_iter().map(|(_, reason)| reason).collect();
     let error = match (reasons.is_empty(), failed) {
         (true, 0) => None,
         (true, failed) => Some(format!("{failed} model-day(s) failed")),
@@ -160,19 +161,20 @@ impl RunningSimulation {
         let record = &*self.run.services.record;
         let (mut state, after) = start_state::newest(record, &self.config, &self.job, agent).await?;
         let days = self.dataset.trading_days(self.config.start_date, self.config.end_date);
-        for (index, day) in days.iter().enumerate() {
-            if after.is_some_and(|after| day.date <= after) {
-                let done = record.find_session(&self.job, &agent.name, day.date).await.map_err(stop_of)?;
-                match done.and_then(|done| done.ended) {
-                    Some(DayStatus::Failed) => end.failed += 1,
-                    // Including a day completed in another job.
-                    _ => end.completed += 1,
-                }
-                continue;
-            }
+        let done = days.partition_point(|day| after.is_some_and(|after| day.date <= after));
+        if done > 0 {
+            let ended = record.ended_days(&self.job, &agent.name).await.map_err(stop_of)?;
+            let is_failed = |day: &&TradingDay| ended.get(&day.date) == Some(&DayStatus::Failed);
+            end.failed = days[..done].iter().filter(is_failed).count();
+            // Including the days completed in another job.
+            end.completed = done - end.failed;
+        }
+        let mut written = BTreeSet::new();
+        for (index, day) in days.iter().enumerate().skip(done) {
             self.run.cancel.check()?;
             let is_last = index + 1 == days.len();
-            let (next, status) = Box::pin(self.run_session(agent, (*day, is_last), state)).await?;
+            let session = self.run_session(agent, (*day, is_last), state, &mut written);
+            let (next, status) = Box::pin(session).await?;
             match status {
                 DayStatus::Failed => end.failed += 1,
                 _ => end.completed += 1,
@@ -185,18 +187,20 @@ impl RunningSimulation {
         Ok(())
     }
 
-    /// One agent's day: replayed from its tape as far as that goes, then live.
+    /// One agent's day: replayed from its tape as far as that goes, then live. `written`: the texts of the newest state
+    /// that this run has committed; the next state has most of them too.
     async fn run_session(
         &self,
         agent: &AgentConfig,
         (day, is_last): (TradingDay, bool),
         start: StartState,
+        written: &mut BTreeSet<ContentHash>,
     ) -> Result<(StartState, DayStatus), SessionStop> {
         let services = &self.run.services;
         let record = &*services.record;
         let new = NewSession { agent: agent.name.clone(), date: day.date, at: services.clock.now() };
         let opened = record.open_session(&self.run.lease, new).await.map_err(stop_of)?;
-        let mut tape = tape_reader::tape(record, opened.id, false).await?;
+        let mut tape = tape_reader::opened(record, &opened).await?;
         let inputs = JobInputs { services, config: &self.config, dataset: &self.dataset };
         let agent_day = AgentDay::of(inputs, agent, (day, is_last), &start).await?;
         let agent = agent_day.agent();
@@ -205,7 +209,8 @@ impl RunningSimulation {
         }
         let host = LiveHost::new(Arc::clone(&self.run), opened.id, (agent.name.clone(), day.date));
         let host = Arc::new(host.with_timeout(Duration::from_secs(agent.limits.session_timeout_secs)));
-        let (result, session) = match agent_day.run(Arc::clone(&host) as _, tape, start).await {
+        let ended = agent_day.run(Arc::clone(&host) as _, tape, start).await;
+        let (result, session) = match host.ended(ended).await {
             Err(stop @ SessionStop::Denied { .. }) => {
                 host.write(vec![Write::FailDay { error: stop.to_string() }]).await?;
                 return Err(stop);
@@ -213,11 +218,14 @@ impl RunningSimulation {
             ended => ended?,
         };
         let status = result.closing.status;
-        let mut writes: Vec<Write> = result.texts.into_iter().map(Write::Text).collect();
+        let hashes = result.texts.iter().map(|text| text.hash).collect();
+        let new = result.texts.into_iter().filter(|text| !written.contains(&text.hash));
+        let mut writes: Vec<Write> = new.map(Write::Text).collect();
         writes.extend(result.vectors.into_iter().map(Write::Vector));
         writes.push(Write::Text(result.closing.state.clone()));
         writes.push(Write::CloseSession(Box::new(result.closing)));
         session.finish(writes).await?;
+        *written = hashes;
         Ok((result.state, status))
     }
 }

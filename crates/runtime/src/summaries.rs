@@ -3,6 +3,7 @@
 
 use crate::config::SimulationConfig;
 use crate::host::{JobRun, LiveHost};
+use crate::services::Services;
 use crate::tape_reader::{self, stop_of};
 use futures::StreamExt as _;
 use papertape_agents::config::AgentConfig;
@@ -76,9 +77,18 @@ async fn summarize(
     let record = &*services.record;
     let messages = load_messages(record, id).await?;
     let tape = tape_reader::tape(record, id, true).await?;
-    let host = LiveHost::new(Arc::clone(run), id, (agent.name.clone(), date)).detached();
+    let host = Arc::new(LiveHost::detached(Arc::clone(run), id, (agent.name.clone(), date)));
     let seed = ContentHash::of(b"summary");
-    let session = SessionRun::new(Arc::new(host), tape, Arc::clone(&services.redactor), seed);
+    let session = SessionRun::new(Arc::clone(&host) as _, tape, Arc::clone(&services.redactor), seed);
+    host.ended(write(services, agent, (&session, messages), denied).await).await
+}
+
+async fn write(
+    services: &Services,
+    agent: &AgentConfig,
+    (session, messages): (&Arc<SessionRun>, Vec<(StepPath, String)>),
+    denied: OnDenied,
+) -> Result<(), SessionStop> {
     let root = session.root();
     let version = services.models.house_version(&agent.model);
     let prompts = &services.prompts;

@@ -2,7 +2,7 @@
 
 use papertape_core::id::ContentHash;
 use papertape_core::ports::{RecordError, RecordStore};
-use papertape_core::record::{SessionId, TapeRow};
+use papertape_core::record::{OpenedSession, SessionId, TapeRow};
 use papertape_core::tape::{ContentDoc, SessionStop, Tape, expand_request, inline, references};
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -38,6 +38,14 @@ pub(crate) async fn rows(
         }
     }
     Ok(rows)
+}
+
+/// The tape of a session that was just opened.
+pub(crate) async fn opened(record: &dyn RecordStore, session: &OpenedSession) -> Result<Tape, SessionStop> {
+    match session.is_new {
+        true => Ok(Tape::new(Vec::new())),
+        false => tape(record, session.id, false).await,
+    }
 }
 
 /// A session's tape.

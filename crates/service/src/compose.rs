@@ -16,6 +16,7 @@ use papertape_llm::Gateway;
 use papertape_market::Catalogue;
 use papertape_runtime::clock::SystemClock;
 use papertape_runtime::services::{Datasets, Services};
+use papertape_runtime::session_log::LINGER;
 use papertape_runtime::worker::{Worker, WorkerOptions};
 use papertape_store::Store;
 use std::sync::Arc;
@@ -88,6 +89,7 @@ impl App {
             prompts: Arc::new(prompts),
             redactor: Arc::new(redactor),
             call_slots: Arc::new(Semaphore::new(config.worker.parallel_calls.max(1))),
+            linger: LINGER,
             exclusive_slot: Arc::new(Semaphore::new(1)),
         };
         let options = WorkerOptions {

@@ -74,8 +74,14 @@ pub(crate) fn summary_link(path: Option<&StepPath>, text: Option<&str>, error: O
 
 /// The hash of the link that follows `previous`.
 pub(crate) fn follow(previous: ContentHash, link: &Value) -> ContentHash {
-    let mut bytes = previous.as_bytes().to_vec();
-    bytes.extend_from_slice(json::canonical(link).as_bytes());
+    follow_text(previous, &json::canonical(link))
+}
+
+/// Like [`follow`], with the link's canonical JSON.
+pub(crate) fn follow_text(previous: ContentHash, link: &str) -> ContentHash {
+    let mut bytes = Vec::with_capacity(32 + link.len());
+    bytes.extend_from_slice(previous.as_bytes());
+    bytes.extend_from_slice(link.as_bytes());
     ContentHash::of(&bytes)
 }
 

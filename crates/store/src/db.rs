@@ -1,9 +1,11 @@
 //! The single boundary between the record's logic and a database: statements with `$n` parameters, inside a
 //! transaction that the caller begins and ends.
 
-use crate::error::Result;
+use crate::error::{Result, StoreError};
 use crate::value::{FromRow, Row, Value};
+use papertape_core::id::ContentHash;
 use papertape_core::ports::BoxFuture;
+use std::sync::Arc;
 
 /// Which database is behind a [`Db`], for the few statements that must differ.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -31,7 +33,26 @@ pub(crate) trait Db: Send {
     fn query<'a>(&'a mut self, sql: &'a str, params: &'a [Value]) -> BoxFuture<'a, Result<Vec<Row>>>;
 
     /// Runs a statement that returns no rows; returns how many rows it changed.
-    fn execute<'a>(&'a mut self, sql: &'a str, params: &'a [Value]) -> BoxFuture<'a, Result<u64>>;
+    fn execute<'a>(&'a mut self, sql: &'a str, params: &'a [Value])
+    -> BoxFuture<'a, Result<u64, StoreError>>;
+
+    /// Runs an `INSERT` of one row that ends with ` RETURNING id`; returns the row's ID, or `None` if it was not
+    /// inserted. On SQLite this is cheaper than a query.
+    fn insert_id<'a>(
+        &'a mut self,
+        sql: &'a str,
+        params: &'a [Value],
+    ) -> BoxFuture<'a, Result<Option<i64>, StoreError>>;
+
+    /// Notes that this transaction queued a text for the search index, with its words if they are known: see
+    /// [`crate::search::deferred_index`].
+    fn queued_text(&mut self, _text_id: i64, _words: Option<&Arc<String>>) {}
+
+    /// The ID of a text that was stored for all work of this transaction beforehand: `Some(None)` if it was there
+    /// already, `None` if it was not among those texts.
+    fn stored_text(&self, _hash: ContentHash) -> Option<Option<i64>> {
+        None
+    }
 }
 
 impl dyn Db + '_ {

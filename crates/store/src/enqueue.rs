@@ -7,7 +7,7 @@ use crate::exclusivity;
 use crate::fence::Fence;
 use crate::head;
 use crate::lineage;
-use crate::texts;
+use crate::texts::{self, NewText};
 use crate::value::{columns, params};
 use papertape_core::RULES_VERSION;
 use papertape_core::json;
@@ -27,7 +27,8 @@ pub(crate) async fn enqueue(db: &mut dyn Db, job: &NewJob) -> Result<()> {
         return Err(StoreError::inconsistent(format!("the job {} is there already", job.id)));
     }
     action::index(db, job).await?;
-    texts::insert(db, job.texts.iter()).await?;
+    let new = job.texts.iter().map(|text| (text.hash, NewText::of(text.clone()))).collect();
+    texts::insert(db, &new).await?;
     for day in &job.days {
         let status = if day.skipped.is_some() { DayStatus::Skipped } else { DayStatus::Queued };
         db.execute(

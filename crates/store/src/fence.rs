@@ -5,6 +5,7 @@ use crate::db::Db;
 use crate::error::{Result, StoreError};
 use crate::value::params;
 use papertape_core::id::JobId;
+use papertape_core::json;
 use papertape_core::record::Lease;
 use papertape_core::time::Timestamp;
 use serde_json::Value;
@@ -63,6 +64,11 @@ impl Fence {
         &self.job
     }
 
+    /// The number of the next event.
+    pub(crate) fn next(&self) -> i64 {
+        self.next
+    }
+
     /// Adds an event and returns its number.
     pub(crate) async fn event(
         &mut self,
@@ -70,7 +76,18 @@ impl Fence {
         kind: &str,
         data: &Value,
         at: Timestamp,
-    ) -> Result<i64> {
+    ) -> Result<i64, StoreError> {
+        self.event_text(db, kind, json::canonical(data), at).await
+    }
+
+    /// Like [`Self::event`], with the data's canonical JSON.
+    pub(crate) async fn event_text(
+        &mut self,
+        db: &mut dyn Db,
+        kind: &str,
+        data: String,
+        at: Timestamp,
+    ) -> Result<i64, StoreError> {
         if self.next >= self.end {
             return Err(StoreError::inconsistent("a transaction has more events than it has reserved"));
         }

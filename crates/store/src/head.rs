@@ -115,7 +115,7 @@ impl Store {
 
 async fn store(db: &mut dyn Db, head: &JobHead) -> Result<()> {
     let text = StoredText { hash: head.hash(), body: head.to_text() };
-    texts::insert(db, std::iter::once(&text)).await
+    texts::insert_one(db, text).await
 }
 
 /// Commits to what a job is to do: its anchor, and the links of the days completed in other jobs.

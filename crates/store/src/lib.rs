@@ -8,10 +8,12 @@
 //! # Structure
 //! - [`Store`] is the handle. It runs *work*, an async function of a `&mut dyn Db`, inside a transaction. On
 //!   SQLite this happens on the writer thread, which commits many pieces of work together, or on a reader, and
-//!   all futures are ready immediately; on PostgreSQL it uses a pooled connection.
+//!   all futures are ready immediately; on PostgreSQL it uses a pooled connection, and a job's pieces of work that
+//!   queue up are committed together.
+//! - What needs no database is done before the work is queued: see `record/prepared.rs`.
 //! - SQL is written once, with `$n` parameters in any order. The few expressions that must differ branch on
 //!   `Db::backend`.
-//! - Every transaction of a job begins with `fence.rs`.
+//! - A job's work begins with `fence.rs`. Only texts may be stored before, for several pieces of work at once.
 //!
 //! # Adding a query
 //! Write the result's type and a method of [`Store`] in `read/`, next to the statement; read columns in the order
@@ -54,6 +56,7 @@ mod texts;
 mod value;
 mod vectors;
 mod verify;
+mod write_task;
 
 pub use delete::{Deleted, Deletion};
 pub use error::StoreError;

@@ -41,6 +41,7 @@ pub(crate) const MIGRATIONS: &[Migration] = migrations! {
     13 "0013" "estimates",
     14 "0014" "quality",
     15 "0015" "delistings",
+    16 "0016" "first_attempts",
 };
 
 pub(crate) const VERSIONS: &str = "CREATE TABLE IF NOT EXISTS schema_version (

@@ -4,6 +4,7 @@ use crate::db::Db;
 use crate::error::{Result, StoreError};
 use crate::migrate::MIGRATIONS;
 use crate::notifications::{Follower, JobNotifier};
+use crate::texts::NewTexts;
 use crate::value::{FromRow, Value};
 use crate::{postgres, sqlite};
 use futures::FutureExt as _;
@@ -150,7 +151,7 @@ impl Store {
     {
         match &self.engine {
             Engine::Sqlite(engine) => engine.write(work),
-            Engine::Postgres(engine) => engine.write(None, work),
+            Engine::Postgres(engine) => engine.write(work),
         }
     }
 
@@ -161,13 +162,42 @@ impl Store {
         T: Send + 'static,
         F: for<'a> Fn(&'a mut dyn Db) -> BoxFuture<'a, Result<T>> + Send + Sync + 'static,
     {
+        self.write_with_texts(job, None, work)
+    }
+
+    fn write_with_texts<T, F>(
+        &self,
+        job: &JobId,
+        texts: Option<Arc<NewTexts>>,
+        work: F,
+    ) -> BoxFuture<'static, Result<T, StoreError>>
+    where
+        T: Send + 'static,
+        F: for<'a> Fn(&'a mut dyn Db) -> BoxFuture<'a, Result<T, StoreError>> + Send + Sync + 'static,
+    {
         let work = with_wake(self.notifier.clone(), job.clone(), work);
         let writing = match &self.engine {
             // A single thread writes in order of arrival.
             Engine::Sqlite(engine) => engine.write(work),
-            Engine::Postgres(engine) => engine.write(Some(job), work),
+            Engine::Postgres(engine) => engine.write_for(job, texts, work),
         };
         async move { writing.await.map(|(value, _wake)| value) }.boxed()
+    }
+
+    /// Like `write_for`, for work with arguments that begins with storing these texts.
+    pub(crate) fn append_for<A, T, F>(
+        &self,
+        job: &JobId,
+        texts: Arc<NewTexts>,
+        args: A,
+        work: F,
+    ) -> BoxFuture<'static, Result<T, StoreError>>
+    where
+        A: Send + Sync + 'static,
+        T: Send + 'static,
+        F: for<'a> Fn(&'a mut dyn Db, &'a A) -> BoxFuture<'a, Result<T, StoreError>> + Send + Sync + 'static,
+    {
+        self.write_with_texts(job, Some(texts), sharing(args, work))
     }
 
     /// Like `write`, for work with arguments.

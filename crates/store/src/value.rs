@@ -18,15 +18,30 @@ use papertape_core::time::{Date, Timestamp, from_micros, parse_date, to_micros};
 use rust_decimal::Decimal;
 use rust_decimal::prelude::ToPrimitive as _;
 use serde::de::DeserializeOwned;
+use std::borrow::Cow;
+use std::sync::Arc;
 
 /// One parameter or column.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Value {
     Null,
     I64(i64),
-    Text(String),
+    Text(Cow<'static, str>),
+    /// A long text that is bound without a copy.
+    SharedText(Arc<String>),
     Blob(Vec<u8>),
+    Hash(ContentHash),
     Decimal(Decimal),
+    /// Only as a parameter on PostgreSQL.
+    Array(Array),
+}
+
+/// An array parameter.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Array {
+    Hashes(Vec<ContentHash>),
+    Texts(Vec<Arc<String>>),
+    Numbers(Vec<i64>),
 }
 
 /// Parameters `$1`, `$2`, … of a statement.
@@ -162,7 +177,7 @@ impl FromValue for i64 {
 impl FromValue for String {
     fn from_value(value: Value) -> Result<Self, String> {
         match value {
-            Value::Text(text) => Ok(text),
+            Value::Text(text) => Ok(text.into_owned()),
             other => unfit(&other),
         }
     }
@@ -191,6 +206,7 @@ impl FromValue for Decimal {
 impl FromValue for ContentHash {
     fn from_value(value: Value) -> Result<Self, String> {
         match value {
+            Value::Hash(hash) => Ok(hash),
             Value::Blob(bytes) => {
                 <[u8; 32]>::try_from(bytes).map(Self::from_bytes).map_err(|_| "not 32 bytes".to_owned())
             }
@@ -237,7 +253,7 @@ macro_rules! texts {
 
         impl From<&$type> for Value {
             fn from(value: &$type) -> Self {
-                Self::Text(value.as_str().to_owned())
+                Self::Text(value.as_str().to_owned().into())
             }
         }
     )* };
@@ -254,7 +270,7 @@ macro_rules! words {
 
         impl From<$type> for Value {
             fn from(value: $type) -> Self {
-                Self::Text(value.as_str().to_owned())
+                Self::Text(value.as_str().into())
             }
         }
     )* };
@@ -328,15 +344,17 @@ into_value! {
     number: u64 => Self::I64(i64::try_from(number).unwrap_or(i64::MAX));
     number: usize => Self::I64(i64::try_from(number).unwrap_or(i64::MAX));
     flag: bool => Self::I64(flag.into());
-    text: &str => Self::Text(text.to_owned());
-    text: String => Self::Text(text);
-    text: &String => Self::Text(text.clone());
-    path: &StepPath => Self::Text(path.as_str().to_owned());
+    text: &str => Self::Text(text.to_owned().into());
+    text: String => Self::Text(text.into());
+    text: &String => Self::Text(text.clone().into());
+    text: &Arc<String> => Self::SharedText(Arc::clone(text));
+    array: Array => Self::Array(array);
+    path: &StepPath => Self::Text(path.as_str().to_owned().into());
     bytes: &Vec<u8> => Self::Blob(bytes.clone());
     number: Decimal => Self::Decimal(number);
-    hash: ContentHash => Self::Blob(hash.as_bytes().to_vec());
+    hash: ContentHash => Self::Hash(hash);
     id: &SessionId => Self::I64(id.0);
     at: Timestamp => Self::I64(to_micros(at));
-    date: Date => Self::Text(date.to_string());
-    document: &serde_json::Value => Self::Text(json::canonical(document));
+    date: Date => Self::Text(date.to_string().into());
+    document: &serde_json::Value => Self::Text(json::canonical(document).into());
 }

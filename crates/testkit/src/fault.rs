@@ -12,13 +12,14 @@ use papertape_core::ports::{
     ModelResponse, Queue, RecordError, RecordStore, ToolClient,
 };
 use papertape_core::record::{
-    AgentState, Commit, DerivedRow, JobKind, JobRow, JobStatus, Lease, NewJob, NewSession, OpenedSession,
-    SessionId, SessionWithoutSummary, TapeRow, UsageTotal,
+    AgentState, Commit, DayStatus, DerivedRow, JobKind, JobRow, JobStatus, Lease, NewJob, NewSession,
+    OpenedSession, SessionId, SessionWithoutSummary, TapeRow, UsageTotal,
 };
 use papertape_core::tape::StepPath;
 use papertape_core::time::Date;
 use rust_decimal::Decimal;
 use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -26,6 +27,9 @@ use std::time::Duration;
 #[derive(Debug, Default)]
 pub struct FaultPoints {
     kill_at: Option<usize>,
+    /// The transaction, from 0, for which the disk is full.
+    full_at: Option<usize>,
+    appends: AtomicUsize,
     passed: Mutex<Vec<&'static str>>,
 }
 
@@ -39,7 +43,19 @@ impl FaultPoints {
     /// Fault points of which number `nth`, from 0, kills the process with SIGKILL.
     #[must_use]
     pub fn killing_at(nth: usize) -> Arc<Self> {
-        Arc::new(Self { kill_at: Some(nth), passed: Mutex::default() })
+        Arc::new(Self { kill_at: Some(nth), ..Self::default() })
+    }
+
+    /// Fault points at which transaction number `nth`, from 0, finds the disk full.
+    #[must_use]
+    pub fn full_at(nth: usize) -> Arc<Self> {
+        Arc::new(Self { full_at: Some(nth), ..Self::default() })
+    }
+
+    /// The number of transactions so far.
+    #[must_use]
+    pub fn transactions(&self) -> usize {
+        self.appends.load(Ordering::SeqCst)
     }
 
     /// The names of the points passed.
@@ -118,9 +134,20 @@ impl RecordStore for FaultyStore<dyn RecordStore> {
         self.inner.load_derived_rows(session)
     }
 
-    fn commit<'a>(&'a self, commit: Commit) -> BoxFuture<'a, Result<(), RecordError>> {
-        let commit = async move { self.inner.commit(commit).await };
-        self.around(("before commit", "after commit"), commit).boxed()
+    /// A point before and after each commit, whichever transaction they share: that depends on time.
+    fn append<'a>(&'a self, commits: Vec<Commit>) -> BoxFuture<'a, Result<(), RecordError>> {
+        async move {
+            let count = commits.len();
+            (0..count).for_each(|_| self.points.pass("before commit"));
+            let nth = self.points.appends.fetch_add(1, Ordering::SeqCst);
+            if self.points.full_at == Some(nth) {
+                return Err(RecordError::Full("the disk is full".to_owned()));
+            }
+            let appended = self.inner.append(commits).await;
+            (0..count).for_each(|_| self.points.pass("after commit"));
+            appended
+        }
+        .boxed()
     }
 
     fn texts<'a>(
@@ -146,6 +173,14 @@ impl RecordStore for FaultyStore<dyn RecordStore> {
         date: Date,
     ) -> BoxFuture<'a, Result<Option<OpenedSession>, RecordError>> {
         self.inner.find_session(job, agent, date)
+    }
+
+    fn ended_days<'a>(
+        &'a self,
+        job: &'a JobId,
+        agent: &'a AgentName,
+    ) -> BoxFuture<'a, Result<BTreeMap<Date, DayStatus>, RecordError>> {
+        self.inner.ended_days(job, agent)
     }
 
     fn unsummarized<'a>(

@@ -10,8 +10,8 @@ use papertape_core::message::Usage;
 use papertape_core::plan::PlanId;
 use papertape_core::ports::{BoxFuture, Clock as _, Queue, RecordError, RecordStore};
 use papertape_core::record::{
-    AgentState, Commit, DerivedRow, JobKind, JobRow, JobStatus, Lease, NewJob, NewSession, OpenedSession,
-    SessionId, SessionWithoutSummary, TapeRow, UsageTotal, Write,
+    AgentState, Commit, DayStatus, DerivedRow, JobKind, JobRow, JobStatus, Lease, NewJob, NewSession,
+    OpenedSession, SessionId, SessionWithoutSummary, TapeRow, UsageTotal, Write,
 };
 use papertape_core::tape::StepPath;
 use papertape_core::time::{Date, Timestamp};
@@ -136,6 +136,22 @@ impl MemoryRecord {
 }
 
 impl State {
+    fn apply(&mut self, place: usize, commit: Commit) {
+        let job = &mut self.jobs[place];
+        for write in &commit.writes {
+            if let Write::Action(entry) = write {
+                append((&mut job.actions, &mut job.plan), &commit.lease.job, entry, commit.at);
+            }
+        }
+        if commit.writes.iter().any(is_progress) {
+            job.row.crashes = 0;
+        }
+        let index = usize::try_from(commit.session.0 - 1).unwrap_or(usize::MAX);
+        let session = &mut self.sessions[index];
+        let kept = if commit.detached { &mut session.detached } else { &mut session.kept };
+        kept.apply(commit.writes);
+    }
+
     fn session(&self, id: SessionId) -> Result<&StoredSession, RecordError> {
         let index = usize::try_from(id.0 - 1).unwrap_or(usize::MAX);
         self.sessions.get(index).ok_or_else(|| RecordError::Inconsistent(format!("no session {id}")))
@@ -148,6 +164,7 @@ impl State {
         Some(OpenedSession {
             id,
             ended: self.sessions[index].kept.closing.as_ref().map(|closing| closing.status),
+            is_new: false,
         })
     }
 
@@ -180,7 +197,7 @@ impl RecordStore for MemoryRecord {
                 detached: StoredSnapshot::default(),
             });
             let id = SessionId(i64::try_from(state.sessions.len()).unwrap_or(i64::MAX));
-            OpenedSession { id, ended: None }
+            OpenedSession { id, ended: None, is_new: true }
         }))
     }
 
@@ -203,28 +220,21 @@ impl RecordStore for MemoryRecord {
         ready(rows.map(|rows| rows.into_iter().map(|row| (row.path, row.implied)).collect()))
     }
 
-    fn commit<'a>(&'a self, commit: Commit) -> BoxFuture<'a, Result<(), RecordError>> {
+    fn append<'a>(&'a self, commits: Vec<Commit>) -> BoxFuture<'a, Result<(), RecordError>> {
         async move {
-            self.fenced(&commit.lease, |state, place| {
-                state.session(commit.session)?;
+            let Some(lease) = commits.first().map(|commit| commit.lease.clone()) else { return Ok(()) };
+            self.fenced(&lease, |state, place| {
                 let mut assistant = state.assistant.clone();
-                for write in &commit.writes {
-                    assistant.apply(write, commit.at)?;
-                }
-                state.assistant = assistant;
-                let job = &mut state.jobs[place];
-                for write in &commit.writes {
-                    if let Write::Action(entry) = write {
-                        append((&mut job.actions, &mut job.plan), &commit.lease.job, entry, commit.at);
+                for commit in &commits {
+                    state.session(commit.session)?;
+                    for write in &commit.writes {
+                        assistant.apply(write, commit.at)?;
                     }
                 }
-                if commit.writes.iter().any(is_progress) {
-                    job.row.crashes = 0;
+                state.assistant = assistant;
+                for commit in commits {
+                    state.apply(place, commit);
                 }
-                let index = usize::try_from(commit.session.0 - 1).unwrap_or(usize::MAX);
-                let session = &mut state.sessions[index];
-                let kept = if commit.detached { &mut session.detached } else { &mut session.kept };
-                kept.apply(commit.writes);
                 Ok(())
             })?
         }
@@ -266,6 +276,17 @@ impl RecordStore for MemoryRecord {
         date: Date,
     ) -> BoxFuture<'a, Result<Option<OpenedSession>, RecordError>> {
         ready(Ok(self.lock().find(job, agent, date)))
+    }
+
+    fn ended_days<'a>(
+        &'a self,
+        job: &'a JobId,
+        agent: &'a AgentName,
+    ) -> BoxFuture<'a, Result<BTreeMap<Date, DayStatus>, RecordError>> {
+        let state = self.lock();
+        let days = state.sessions.iter().filter(|s| s.job == *job && s.agent == *agent);
+        let ended = days.filter_map(|s| Some((s.date, s.kept.closing.as_ref()?.status)));
+        ready(Ok(ended.collect()))
     }
 
     fn unsummarized<'a>(

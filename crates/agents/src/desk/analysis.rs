@@ -41,6 +41,8 @@ pub(crate) struct SymbolAnalysis {
     pub(crate) sources_missing: BTreeMap<String, String>,
     /// The mark of the memory in its Trader's prompt.
     pub(crate) unverified_memory: Option<Unverified>,
+    /// The analysts' reports as in the prompts of the other roles: each is fenced once.
+    reports: BTreeMap<Analyst, String>,
     /// The latest actual argument of each side; a fallback text is none.
     argued: BTreeMap<Side, String>,
     /// The same of each stance.
@@ -63,6 +65,7 @@ impl SymbolAnalysis {
             degradations: Vec::new(),
             sources_missing: BTreeMap::new(),
             unverified_memory: None,
+            reports: BTreeMap::new(),
             argued: BTreeMap::new(),
             discussed: BTreeMap::new(),
             memory: String::new(),
@@ -80,11 +83,15 @@ impl SymbolAnalysis {
 
     /// The analysts' reports, fenced.
     pub(crate) fn reports(&self) -> Vec<String> {
-        let report = |analyst| {
-            let node = RoleSpec::of(RoleKind::Analyst(analyst)).node;
-            render_source(&format!("{node} report"), self.state.report(analyst), TEXT_CHARS)
-        };
-        Analyst::ALL.into_iter().filter_map(report).collect()
+        Analyst::ALL.iter().filter_map(|analyst| self.reports.get(analyst)).cloned().collect()
+    }
+
+    fn set_report(&mut self, analyst: Analyst, report: String) {
+        let node = RoleSpec::of(RoleKind::Analyst(analyst)).node;
+        if let Some(fenced) = render_source(&format!("{node} report"), &report, TEXT_CHARS) {
+            self.reports.insert(analyst, fenced);
+        }
+        self.state.set_report(analyst, report);
     }
 
     /// The debate of Bull and Bear so far.
@@ -133,7 +140,7 @@ impl SymbolAnalysis {
     pub(super) fn apply_answer(&mut self, answer: RoleResponse, language: Language) {
         let state = &mut self.state;
         match answer {
-            RoleResponse::Report(analyst, report) => state.set_report(analyst, report),
+            RoleResponse::Report(analyst, report) => self.set_report(analyst, report),
             RoleResponse::Argument(side, argument) => {
                 state.investment_debate_state.speak(side, &argument);
                 state.investment_debate_state.research.cover(side.dimension());
@@ -165,7 +172,7 @@ impl SymbolAnalysis {
     pub(super) fn apply_fallback(&mut self, kind: RoleKind, text: &str, degradation: &Degradation) {
         let state = &mut self.state;
         match kind {
-            RoleKind::Analyst(analyst) => state.set_report(analyst, text.to_owned()),
+            RoleKind::Analyst(analyst) => self.set_report(analyst, text.to_owned()),
             RoleKind::Researcher(side) => {
                 state.investment_debate_state.speak(side, text);
                 state.investment_debate_state.research.degrade(degradation);

@@ -104,7 +104,8 @@ impl NodeConversation<'_> {
             request.messages.push(reply.to_message());
             for call in &reply.tool_calls {
                 tool_calls += 1;
-                let output = tools::run(&mut self.ctx, self.desk.view, self.role.tools, call).await?;
+                let offered = (self.role.tools, request.tools.as_slice());
+                let output = tools::run(&mut self.ctx, self.desk.view, offered, call).await?;
                 sources_missing.extend(output.missing);
                 let (call_id, name) = (call.id.clone(), call.name.clone());
                 request.messages.push(Message::Tool { call_id, name, content: output.content });

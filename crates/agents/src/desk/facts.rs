@@ -13,36 +13,25 @@ use papertape_core::market::{Indicator, MarketView, PriceKind};
 use papertape_core::record::DerivedRow;
 use serde_json::{Map, Value, json};
 
-/// The facts for one symbol at the open.
-pub(crate) struct DeskFacts {
-    /// The template values `symbol`, `date`, `prices`, `has_prices`.
-    with_prices: Map<String, Value>,
-    /// The same, and `account`, `is_empty`, `unpriced`, `orders`, `limits`, `rules`, `notices`.
-    with_account: Map<String, Value>,
-    shown_prices: Vec<DerivedRow>,
-    shown_account: Vec<DerivedRow>,
+/// The facts on the account at the open, the same for every symbol.
+pub(crate) struct AccountFacts {
+    /// The template values `account`, `is_empty`, `unpriced`, `orders`, `limits`, `rules`, `notices`.
+    values: Map<String, Value>,
+    shown: Vec<DerivedRow>,
 }
 
-impl DeskFacts {
+impl AccountFacts {
     /// Gathers them.
     pub(crate) fn of(
-        symbol: &Symbol,
         input: &DayInput<'_>,
         config: &DeskConfig,
         view: &MarketView<'_>,
         books: &Books,
         notices: &[String],
     ) -> Self {
-        let (prices, shown_prices) = prices(view, symbol);
-        let mut with_prices = Map::new();
-        with_prices.insert("symbol".to_owned(), json!(symbol));
-        with_prices.insert("date".to_owned(), json!(input.day.date));
-        with_prices.insert("has_prices".to_owned(), json!(!prices["price"].is_null()));
-        with_prices.insert("prices".to_owned(), json!(canonical(&prices)));
-
         let owned = portfolio::read(books, view, input.day.date);
-        let mut shown_account = owned.implied();
-        shown_account.extend(view.universe_exposure().cloned().map(DerivedRow::Exposure));
+        let mut shown = owned.implied();
+        shown.extend(view.universe_exposure().cloned().map(DerivedRow::Exposure));
         let mut account = owned.value;
         let orders = account.as_object_mut().and_then(|account| account.remove("pending_orders"));
         let positions = account["positions"].as_array().cloned().unwrap_or_default();
@@ -52,21 +41,47 @@ impl DeskFacts {
         };
         let held = positions.iter().filter_map(|position| position["symbol"].as_str());
         let unpriced: Vec<&str> = held.filter(has_no_price).collect();
-        let mut with_account = with_prices.clone();
-        with_account.insert("account".to_owned(), json!(canonical(&account)));
-        with_account.insert("is_empty".to_owned(), json!(positions.is_empty()));
-        with_account.insert("unpriced".to_owned(), json!(unpriced.join(", ")));
-        with_account.insert("orders".to_owned(), json!(canonical(&orders.unwrap_or_else(|| json!([])))));
-        with_account.insert("limits".to_owned(), json!(canonical(&limits(books.profile(), config))));
+        let mut values = Map::new();
+        values.insert("account".to_owned(), json!(canonical(&account)));
+        values.insert("is_empty".to_owned(), json!(positions.is_empty()));
+        values.insert("unpriced".to_owned(), json!(unpriced.join(", ")));
+        values.insert("orders".to_owned(), json!(canonical(&orders.unwrap_or_else(|| json!([])))));
+        values.insert("limits".to_owned(), json!(canonical(&limits(books.profile(), config))));
         let sizing = &config.sizing;
         let allowed = rules::Allowed { shorting: sizing.shorting, max_leverage: sizing.max_leverage };
         let language = input.agent.language;
         let mut rules_text = rules::rules(books.profile(), allowed, language, input.day.date);
         rules_text.push_str(&universe::rule(input.universe, language));
         let closing_only = universe::closing_only(view, input.symbols, input.universe, language);
-        with_account.insert("rules".to_owned(), json!((rules_text + "\n" + &closing_only).trim_end()));
-        with_account.insert("notices".to_owned(), json!(memory::book_lines(notices)));
-        Self { with_prices, with_account, shown_prices, shown_account }
+        values.insert("rules".to_owned(), json!((rules_text + "\n" + &closing_only).trim_end()));
+        values.insert("notices".to_owned(), json!(memory::book_lines(notices)));
+        Self { values, shown }
+    }
+}
+
+/// The facts for one symbol at the open.
+pub(crate) struct DeskFacts<'a> {
+    /// The template values `symbol`, `date`, `prices`, `has_prices`.
+    with_prices: Map<String, Value>,
+    shown_prices: Vec<DerivedRow>,
+    account: &'a AccountFacts,
+}
+
+impl<'a> DeskFacts<'a> {
+    /// Gathers them.
+    pub(crate) fn of(
+        symbol: &Symbol,
+        input: &DayInput<'_>,
+        view: &MarketView<'_>,
+        account: &'a AccountFacts,
+    ) -> Self {
+        let (prices, shown_prices) = prices(view, symbol);
+        let mut with_prices = Map::new();
+        with_prices.insert("symbol".to_owned(), json!(symbol));
+        with_prices.insert("date".to_owned(), json!(input.day.date));
+        with_prices.insert("has_prices".to_owned(), json!(!prices["price"].is_null()));
+        with_prices.insert("prices".to_owned(), json!(canonical(&prices)));
+        Self { with_prices, shown_prices, account }
     }
 
     /// The symbol and its prices.
@@ -76,8 +91,9 @@ impl DeskFacts {
 
     /// The symbol, its prices and the account.
     pub(crate) fn account(&self) -> (Map<String, Value>, Vec<DerivedRow>) {
-        let shown = self.shown_prices.iter().chain(&self.shown_account).cloned().collect();
-        (self.with_account.clone(), shown)
+        let own = |values: &Map<String, Value>| values.clone().into_iter();
+        let values = own(&self.with_prices).chain(own(&self.account.values)).collect();
+        (values, self.shown_prices.iter().chain(&self.account.shown).cloned().collect())
     }
 }
 

@@ -25,7 +25,7 @@ use crate::day_input::DayInput;
 use crate::memory::{DayMemory, RecallContext, recall};
 use crate::roles::{self, RoleKind};
 use analysis::SymbolAnalysis;
-use facts::DeskFacts;
+use facts::{AccountFacts, DeskFacts};
 use futures::FutureExt as _;
 use papertape_core::broker::Books;
 use papertape_core::id::Symbol;
@@ -37,7 +37,7 @@ pub(crate) struct DeskContext<'a> {
     input: &'a DayInput<'a>,
     view: &'a MarketView<'a>,
     config: &'a DeskConfig,
-    facts: DeskFacts,
+    facts: DeskFacts<'a>,
     /// What the Trader can recall.
     recall: RecallContext<'a>,
 }
@@ -61,8 +61,9 @@ pub(crate) async fn run(
 ) -> Result<DeskResult, SessionStop> {
     let config = input.agent.desk_config();
     let recall = memory.reader(books.account());
+    let account = AccountFacts::of(input, &config, view, books, notices);
     let contexts = input.symbols.iter().map(|symbol| {
-        let facts = DeskFacts::of(symbol, input, &config, view, books, notices);
+        let facts = DeskFacts::of(symbol, input, view, &account);
         (symbol, DeskContext { input, view, config: &config, facts, recall })
     });
     let contexts: Vec<(&Symbol, DeskContext<'_>)> = contexts.collect();

@@ -26,18 +26,18 @@ pub(crate) struct ToolResult {
     pub(crate) missing: Option<(String, String)>,
 }
 
-/// Runs one call of an analyst with the tools `names`.
+/// Runs one call of an analyst with the tools `names` and their specs.
 ///
 /// # Errors
 /// A stop.
 pub(crate) async fn run(
     ctx: &mut Ctx,
     view: &MarketView<'_>,
-    names: &[&str],
+    (names, specs): (&[&str], &[ToolSpec]),
     call: &ToolCall,
 ) -> Result<ToolResult, SessionStop> {
     let note = ToolInvocation { name: call.name.clone(), input: call.arguments.clone() };
-    let invalid = crate::tools::unknown_arguments(&specs(view, names), call, &[]);
+    let invalid = crate::tools::unknown_arguments(specs, call, &[]);
     let output = match names.contains(&call.name.as_str()) {
         true => invalid.or_else(|| read(view, call)),
         false => None,

@@ -109,7 +109,7 @@ impl<'a> DayMemory<'a> {
         }
         self.apply_journal(books.journal(), self.day.open);
         self.memory.after_loss |= std::mem::take(&mut self.had_loss);
-        let newest = self.memory.rounds.last().map(|round| round.0.clone());
+        let newest = self.memory.rounds.last().map(|round| (**round).clone());
         if let Some(round) = newest {
             self.attach_thesis(&round);
             self.opened.clear();

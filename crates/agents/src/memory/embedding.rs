@@ -73,7 +73,7 @@ pub(super) async fn embed(
                 return Ok(rows);
             }
         };
-        for (lesson, numbers) in archive.iter_mut().filter(|lesson| lacks(lesson)).zip(&made) {
+        for (lesson, numbers) in archive.change(lacks).zip(&made) {
             lesson.meaning = Some(Embedding { model: model.clone(), vector: vector::to_base64(numbers) });
             if lesson.origin.job.is_none() {
                 rows.push(EmbeddingRow {

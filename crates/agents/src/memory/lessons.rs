@@ -1,17 +1,20 @@
 //! Lessons from closed trades: stored permanently, and retrieved by relevance.
 
 use super::content_ref::ContentRef;
+use super::lesson_index::{IndexedLesson, LazyIndex, LessonEntry, words};
 use super::origin::Origin;
 use papertape_core::id::Symbol;
 use papertape_core::ledger::Direction;
 use papertape_core::message::ModelName;
 use papertape_core::money::Money;
+use papertape_core::prepared::PreparedText;
 use papertape_core::record::{Assessment, ErrorTag, ReflectionRow, SummarySource};
 use papertape_core::time::Timestamp;
 use papertape_embed::reciprocal_rank_fusion::reciprocal_ranks;
 use papertape_embed::vector;
 use rust_decimal::Decimal;
 use serde::{Deserialize, Serialize};
+use std::cmp::Reverse;
 use std::collections::BTreeSet;
 
 /// Lessons per sealed block; each block is one text of the record.
@@ -84,6 +87,21 @@ impl Lesson {
         let meaning = self.meaning.as_ref().filter(|meaning| meaning.model == *model)?;
         vector::from_base64(&meaning.vector)
     }
+
+    fn entry(&self) -> LessonEntry {
+        LessonEntry {
+            symbol: self.symbol.clone(),
+            text: format!("{} {} {}", self.symbol, self.summary, self.next_rules.join(" ")),
+            value: match self.value_assessment {
+                Assessment::Low => 0,
+                Assessment::Medium => 1,
+                Assessment::High => 2,
+            },
+            is_judged: !self.is_template,
+            known_at: self.known_at,
+            trade_id: self.trade_id,
+        }
+    }
 }
 
 impl From<&ReflectionRow> for Lesson {
@@ -117,24 +135,34 @@ pub struct Archive {
     sealed: Vec<ContentRef<Vec<Lesson>>>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     tail: Vec<Lesson>,
+    #[serde(skip)]
+    index: LazyIndex,
 }
 
 impl Archive {
     /// Adds a lesson.
     pub fn push(&mut self, lesson: Lesson) {
+        self.index.add(|| lesson.entry());
         self.tail.push(lesson);
         if self.tail.len() == BLOCK {
-            self.sealed.push(ContentRef(std::mem::take(&mut self.tail)));
+            self.sealed.push(ContentRef::new(std::mem::take(&mut self.tail)));
         }
     }
 
     /// All lessons, oldest first.
     pub fn iter(&self) -> impl Iterator<Item = &Lesson> {
-        self.sealed.iter().flat_map(|block| &block.0).chain(&self.tail)
+        self.sealed.iter().flat_map(|block| block.iter()).chain(&self.tail)
     }
 
-    pub(super) fn iter_mut(&mut self) -> impl Iterator<Item = &mut Lesson> {
-        self.sealed.iter_mut().flat_map(|block| &mut block.0).chain(&mut self.tail)
+    /// The lessons for which `is_meant` holds, to change their origin or their embedding: the words of a lesson
+    /// never change.
+    pub(super) fn change(
+        &mut self,
+        is_meant: impl Fn(&Lesson) -> bool + Copy,
+    ) -> impl Iterator<Item = &mut Lesson> {
+        let sealed = self.sealed.iter_mut().filter(move |block| block.iter().any(is_meant));
+        let sealed = sealed.flat_map(|block| block.get_mut());
+        sealed.chain(&mut self.tail).filter(move |lesson| is_meant(lesson))
     }
 
     pub(super) fn retain(&mut self, keep: impl Fn(&Lesson) -> bool) {
@@ -142,6 +170,19 @@ impl Archive {
         *self = Self::default();
         for lesson in all {
             self.push(lesson);
+        }
+    }
+
+    /// The texts of the sealed blocks.
+    pub(super) fn sealed_texts(&self) -> impl Iterator<Item = &PreparedText> {
+        self.sealed.iter().map(ContentRef::text)
+    }
+
+    /// A lesson by its position.
+    fn get(&self, at: usize) -> Option<&Lesson> {
+        match self.sealed.get(at / BLOCK) {
+            Some(block) => block.get(at % BLOCK),
+            None => self.tail.get(at - self.sealed.len() * BLOCK),
         }
     }
 }
@@ -169,14 +210,30 @@ pub fn rank_by_keyword<'a>(
     instant: Timestamp,
     most: usize,
 ) -> Vec<&'a Lesson> {
-    let asked = words(&query.words);
-    let mut ranked: Vec<&Lesson> = archive.iter().filter(|lesson| lesson.known_at <= instant).collect();
-    ranked.sort_by_cached_key(|lesson| {
-        let judged = !lesson.is_template;
-        std::cmp::Reverse((judged, score(lesson, query, &asked), lesson.known_at, lesson.trade_id))
+    let index = archive.index.of(archive.iter().map(Lesson::entry));
+    let about = index.per_symbol(|symbol| {
+        if query.focus.contains(symbol) {
+            6
+        } else if query.symbols.contains(symbol) {
+            2
+        } else {
+            0
+        }
     });
-    ranked.truncate(most);
-    ranked
+    let shared = index.words_in_common(&words(&query.words));
+    let rank = |(at, entry): (usize, &IndexedLesson)| {
+        let score = about[entry.symbol] + entry.value + shared[at].min(WORDS);
+        // Of equals, the one that was added first.
+        (Reverse((entry.is_judged, score, entry.known_at, entry.trade_id)), at)
+    };
+    let known = |(_, entry): &(usize, &IndexedLesson)| entry.known_at <= instant;
+    let mut ranked: Vec<_> = index.lessons().iter().enumerate().filter(known).map(rank).collect();
+    if most < ranked.len() {
+        ranked.select_nth_unstable(most);
+        ranked.truncate(most);
+    }
+    ranked.sort_unstable();
+    ranked.into_iter().filter_map(|(_, at)| archive.get(at)).collect()
 }
 
 /// Hybrid ranking: the ranking of [`rank_by_keyword`] and that of the lessons with a vector of `model` by their cosine
@@ -204,38 +261,4 @@ pub fn rank_hybrid<'a>(
     let (templates, judged): (Vec<&Lesson>, Vec<&Lesson>) =
         fused.into_iter().map(|at| by_words[at]).partition(|lesson| lesson.is_template);
     judged.into_iter().chain(templates).take(most).collect()
-}
-
-fn score(lesson: &Lesson, query: &Query<'_>, asked: &BTreeSet<String>) -> usize {
-    let about = if query.focus.contains(&lesson.symbol) {
-        6
-    } else if query.symbols.contains(&lesson.symbol) {
-        2
-    } else {
-        0
-    };
-    let value = match lesson.value_assessment {
-        Assessment::Low => 0,
-        Assessment::Medium => 1,
-        Assessment::High => 2,
-    };
-    let text = format!("{} {} {}", lesson.symbol, lesson.summary, lesson.next_rules.join(" "));
-    about + value + words(&text).intersection(asked).count().min(WORDS)
-}
-
-/// Words of a text: runs of at least three letters and digits, and pairs of characters in scripts without
-/// spaces.
-fn words(text: &str) -> BTreeSet<String> {
-    let mut words = BTreeSet::new();
-    for run in text.split(|c: char| !c.is_alphanumeric()).filter(|run| !run.is_empty()) {
-        if run.is_ascii() {
-            if run.len() >= 3 {
-                words.insert(run.to_ascii_lowercase());
-            }
-            continue;
-        }
-        let run: Vec<char> = run.chars().collect();
-        words.extend(run.windows(2).map(|pair| pair.iter().collect::<String>()));
-    }
-    words
 }

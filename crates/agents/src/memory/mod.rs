@@ -9,6 +9,7 @@ mod content_ref;
 mod day_memory;
 mod embedding;
 mod facts;
+mod lesson_index;
 pub mod lessons;
 mod origin;
 pub mod periods;
@@ -27,4 +28,5 @@ pub use recall::{
     CONTEXT_CHARS, CONTEXTS_CHARS, RecallBlock, RecallContext, Recalled, RecalledItem, past_context, recall,
 };
 pub use reflect::{REFLECTION_CHARS, reflections_from_log};
+pub(crate) use state::ARCHIVE_BLOCKS;
 pub use state::Memory;

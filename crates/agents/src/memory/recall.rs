@@ -386,10 +386,10 @@ fn rounds(reader: &RecallContext<'_>) -> Vec<RecalledItem> {
         .rounds
         .iter()
         .rev()
-        .filter(|round| round.0.row.known_at <= reader.instant)
+        .filter(|round| round.row.known_at <= reader.instant)
         .take(window as usize)
         .map(|round| {
-            let row = &round.0.row;
+            let row = &round.row;
             let date = row.known_at.strftime("%Y-%m-%d");
             let title = match (reader.language, row.degraded) {
                 (Language::En, false) => format!("Round {} ({date})", row.round_id),
@@ -400,9 +400,9 @@ fn rounds(reader: &RecallContext<'_>) -> Vec<RecalledItem> {
             RecalledItem {
                 kind: MemoryKind::TraderRound,
                 memory_id: row.round_id.to_string(),
-                job: round.0.origin.job.clone(),
+                job: round.origin.job.clone(),
                 known_at: row.known_at,
-                unverified: round.0.origin.unverified.clone(),
+                unverified: round.origin.unverified.clone(),
                 text: format!("{title}\n{}", row.summary),
             }
         })
@@ -434,7 +434,7 @@ async fn current_query_vector(
 }
 
 fn newest_round<'a>(reader: &RecallContext<'a>) -> Option<&'a RecalledFrom<RoundMemoryRow>> {
-    let mut rounds = reader.memory.rounds.iter().rev().map(|round| &round.0);
+    let mut rounds = reader.memory.rounds.iter().rev().map(|round| &**round);
     rounds.find(|round| round.row.known_at <= reader.instant)
 }
 

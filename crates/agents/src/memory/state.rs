@@ -8,10 +8,14 @@ use super::trades::OpenPosition;
 use crate::config::MAX_WINDOW;
 use papertape_core::id::JobId;
 use papertape_core::point_in_time::Unverified;
+use papertape_core::prepared::PreparedText;
 use papertape_core::record::RoundMemoryRow;
 use papertape_core::time::Timestamp;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
+
+/// Where a memory's JSON has the texts of [`Memory::archive_blocks`].
+pub(crate) const ARCHIVE_BLOCKS: [&str; 2] = ["archive", "sealed"];
 
 /// The trader's memory, as far as later days can need it.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -40,7 +44,7 @@ impl Memory {
 
     /// The rounds that are still available, oldest first.
     pub fn rounds(&self) -> impl DoubleEndedIterator<Item = &RoundMemoryRow> {
-        self.rounds.iter().map(|round| &round.0.row)
+        self.rounds.iter().map(|round| &round.row)
     }
 
     /// The open positions, by their IDs.
@@ -55,10 +59,15 @@ impl Memory {
         &self.archive
     }
 
+    /// The texts of the archive's sealed blocks, in the order of [`ARCHIVE_BLOCKS`].
+    pub(crate) fn archive_blocks(&self) -> Vec<&PreparedText> {
+        self.archive.sealed_texts().collect()
+    }
+
     /// The mark of a memory that an unverified session wrote; `None` when there is none.
     #[must_use]
     pub fn unverified(&self) -> Option<&Unverified> {
-        let rounds = self.rounds.iter().map(|round| &round.0.origin);
+        let rounds = self.rounds.iter().map(|round| &round.origin);
         let open = self.open.values().map(|open| &open.origin);
         let lessons = self.archive.iter().map(|lesson| &lesson.origin);
         rounds.chain(open).chain(lessons).find_map(|origin| origin.unverified.as_ref())
@@ -68,9 +77,9 @@ impl Memory {
     /// that job's sessions, for memories without an origin.
     #[must_use]
     pub fn of_job(mut self, job: &JobId, unmarked: Option<&Unverified>) -> Self {
-        let rounds = self.rounds.iter_mut().map(|round| &mut round.0.origin);
+        let rounds = self.rounds.iter_mut().map(|round| &mut round.get_mut().origin);
         let open = self.open.values_mut().map(|open| &mut open.origin);
-        let lessons = self.archive.iter_mut().map(|lesson| &mut lesson.origin);
+        let lessons = self.archive.change(|_| true).map(|lesson| &mut lesson.origin);
         rounds.chain(open).chain(lessons).for_each(|origin| origin.take_over(job, unmarked));
         self
     }
@@ -78,7 +87,7 @@ impl Memory {
     /// The part that was known at an instant, for a job that does not take over the positions.
     #[must_use]
     pub fn known_at(mut self, instant: Timestamp) -> Self {
-        self.rounds.retain(|round| round.0.row.known_at <= instant);
+        self.rounds.retain(|round| round.row.known_at <= instant);
         self.archive.retain(|lesson| lesson.known_at <= instant);
         self.open.clear();
         self.after_loss = false;
@@ -87,7 +96,7 @@ impl Memory {
 
     pub(super) fn remember(&mut self, round: RecalledFrom<RoundMemoryRow>, keep: u32) {
         self.round_id = round.row.round_id;
-        self.rounds.push(ContentRef(round));
+        self.rounds.push(ContentRef::new(round));
         let most = MAX_WINDOW.min(keep) as usize;
         let surplus = self.rounds.len().saturating_sub(most);
         self.rounds.drain(..surplus);

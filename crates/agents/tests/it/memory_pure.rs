@@ -109,6 +109,77 @@ proptest! {
     }
 }
 
+/// The ranking without an index: every lesson's text is read.
+fn by_reading<'a>(
+    archive: &'a Archive,
+    query: &Query<'_>,
+    instant: Timestamp,
+    most: usize,
+) -> Vec<&'a Lesson> {
+    let words = |text: &str| -> BTreeSet<String> {
+        let runs = text.split(|c: char| !c.is_alphanumeric()).filter(|run| !run.is_empty());
+        let of_run = |run: &str| -> Vec<String> {
+            if run.is_ascii() {
+                return if run.len() >= 3 { vec![run.to_ascii_lowercase()] } else { Vec::new() };
+            }
+            run.chars().collect::<Vec<_>>().windows(2).map(|pair| pair.iter().collect()).collect()
+        };
+        runs.flat_map(of_run).collect()
+    };
+    let asked = words(&query.words);
+    let score = |lesson: &Lesson| {
+        let about = match (query.focus.contains(&lesson.symbol), query.symbols.contains(&lesson.symbol)) {
+            (true, _) => 6,
+            (false, true) => 2,
+            (false, false) => 0,
+        };
+        let value = match lesson.value_assessment {
+            Assessment::Low => 0,
+            Assessment::Medium => 1,
+            Assessment::High => 2,
+        };
+        let text = format!("{} {} {}", lesson.symbol, lesson.summary, lesson.next_rules.join(" "));
+        about + value + words(&text).intersection(&asked).count().min(6)
+    };
+    let mut ranked: Vec<&Lesson> = archive.iter().filter(|lesson| lesson.known_at <= instant).collect();
+    ranked.sort_by_key(|lesson| {
+        std::cmp::Reverse((!lesson.is_template, score(lesson), lesson.known_at, lesson.trade_id))
+    });
+    ranked.truncate(most);
+    ranked
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    /// Goal: the index, which grows with the archive, ranks like reading every text, ties included, before and after a
+    /// round trip through the record.
+    #[test]
+    fn the_index_ranks_like_reading_every_text(
+        lessons in prop::collection::vec((0_u64..40, 0_i64..9, 0_usize..3, 0_usize..3, any::<bool>(), "[a-d]{3} [a-d]{3}|突破均线 [a-c]{3}"), 0..80),
+        first in 0_usize..80,
+        instant in 0_i64..9,
+        most in prop_oneof![0_usize..6, Just(usize::MAX)],
+        words in "([a-d]{3} ){0,4}(均线)?",
+    ) {
+        let symbols = ["AAPL", "IBM", "MSFT"].map(Symbol::new);
+        let query = Query { focus: BTreeSet::from([&symbols[0]]), symbols: symbols[..2].iter().collect(), words };
+        let mut archive = Archive::default();
+        for (at, (id, day_known, symbol, value, is_template, summary)) in lessons.into_iter().enumerate() {
+            if at == first {
+                // From here on, the index grows.
+                let _ = rank_by_keyword(&archive, &query, day(instant), most);
+            }
+            let lesson = lesson(id, &symbols[symbol], day_known, value);
+            archive.push(Lesson { is_template, summary, ..lesson });
+        }
+        let wanted = by_reading(&archive, &query, day(instant), most);
+        prop_assert_eq!(&rank_by_keyword(&archive, &query, day(instant), most), &wanted);
+        let read: Archive = serde_json::from_value(serde_json::to_value(&archive).expect("JSON")).expect("JSON");
+        prop_assert_eq!(rank_by_keyword(&read, &query, day(instant), most), wanted);
+    }
+}
+
 /// Goal: lessons about a held instrument rank before others, and those with words in common before newer
 /// ones.
 #[test]

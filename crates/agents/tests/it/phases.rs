@@ -1,11 +1,15 @@
 //! The phases of a day around its session, and the whole day on its tape.
 
+use crate::memory_pure::lesson;
 use crate::stage::{Stage, buy, call, calls, data, done, last};
 use papertape_agents::day::StartState;
+use papertape_agents::memory::lessons::Archive;
+use papertape_core::id::{ContentHash, Symbol};
+use papertape_core::json::to_value;
 use papertape_core::message::FailureKind;
 use papertape_core::money::{Money, Price, Quantity};
 use papertape_core::record::DerivedRow;
-use papertape_core::tape::{SessionStop, Tape};
+use papertape_core::tape::{ContentDoc, SessionStop, Tape};
 use papertape_testkit::clock::FakeClock;
 use papertape_testkit::host::{Act, MemoryHost};
 use papertape_testkit::kept::StoredSnapshot;
@@ -165,6 +169,32 @@ fn a_day_replays_on_its_tape() {
     let tape = Tape::new(live.kept.rows()).replay_only();
     let other = stage.run_on(tape, 1, stage.start(), &clock, &kept, host);
     assert!(matches!(other.err(), Some(SessionStop::Diverged(_))));
+}
+
+// Goal: a state with many lessons has the document of its JSON, again and after another day, and the texts of the sealed
+// lessons are those of the day before: a day adds its own texts, however many there are.
+#[test]
+fn a_day_adds_a_few_texts_however_many_lessons_there_are() {
+    let stage = Stage::new(data());
+    let added = |lessons: u64| {
+        let mut archive = Archive::default();
+        for id in 0..lessons {
+            archive.push(lesson(id, &Symbol::new("AAPL"), i64::try_from(id).expect("is small"), 0));
+        }
+        let mut start = to_value(&stage.start());
+        start["memory"] = json!({ "archive": archive });
+        let start: StartState = serde_json::from_value(start).expect("a state");
+        let before = start.to_doc();
+        assert_eq!(before, ContentDoc::of(&to_value(&start)));
+        let next = stage.day(0, start, vec![buy("AAPL", 10), done()]).result.state;
+        let after = next.to_doc();
+        assert_eq!(after, ContentDoc::of(&to_value(&next)));
+        assert_eq!(after, next.to_doc());
+        let known: Vec<ContentHash> = before.texts.iter().map(|text| text.hash).collect();
+        assert!(known.len() as u64 > lessons / 32, "the blocks are texts");
+        after.texts.into_iter().filter(|text| !known.contains(&text.hash)).count()
+    };
+    assert_eq!(added(60), added(3_000));
 }
 
 // Goal: a day killed at any point and resumed ends with the same rows and the same state.

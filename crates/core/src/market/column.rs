@@ -180,10 +180,27 @@ impl ColumnSlice<'_> {
         Decimal::from_i128_with_scale(i128::from(self.cell(at)), self.scale)
     }
 
+    /// The value of a row without trailing zeros; the same as normalizing it, on a smaller number.
+    pub(super) fn get_normalized(&self, at: usize) -> Decimal {
+        let (mut cell, mut scale) = (self.cell(at), self.scale);
+        if cell == 0 {
+            scale = 0;
+        }
+        while scale > 0 && cell.is_multiple_of(10) {
+            (cell, scale) = (cell / 10, scale - 1);
+        }
+        Decimal::from_i128_with_scale(i128::from(cell), scale)
+    }
+
+    /// The divisor of [`Self::get_f64`], the same for every row.
+    pub(super) fn unit(&self) -> f64 {
+        10_f64.powi(self.scale.cast_signed())
+    }
+
     /// The nearest float to the value of a row, for indicators.
     #[expect(clippy::cast_precision_loss, reason = "indicators are floats")]
-    pub(super) fn get_f64(&self, at: usize) -> f64 {
-        self.cell(at) as f64 / 10_f64.powi(self.scale.cast_signed())
+    pub(super) fn get_f64(&self, at: usize, unit: f64) -> f64 {
+        self.cell(at) as f64 / unit
     }
 
     fn to_column(self) -> Column {
@@ -250,6 +267,26 @@ impl BarsSlice<'_> {
             low: self.low.to_column(),
             close: self.close.to_column(),
             volume: self.volume.to_column(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    // Goal: a value without trailing zeros is the normalized value, digits and scale.
+    #[test]
+    fn a_value_is_normalized() {
+        let cells =
+            vec![0, 1, 10, 100, 1_000, 12_300, 1_230_001, 99_990, u64::MAX, 10_000_000_000_000_000_000];
+        for scale in 0..=19 {
+            let column = Column { scale, cells: Cells::Wide(cells.clone().into()) };
+            let slice = column.first(cells.len());
+            for at in 0..cells.len() {
+                let (one, two) = (slice.get_normalized(at), slice.get(at).normalize());
+                assert_eq!((one.mantissa(), one.scale()), (two.mantissa(), two.scale()));
+            }
         }
     }
 }

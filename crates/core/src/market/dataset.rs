@@ -1,5 +1,6 @@
 //! An immutable snapshot of market data.
 
+use super::caches::Caches;
 use super::calendar::{self, TradingDay};
 use super::canonical;
 use super::column::Bars;
@@ -21,16 +22,21 @@ pub struct Dataset {
     name: String,
     hash: ContentHash,
     parts: DatasetParts,
+    caches: Caches,
 }
 
 impl Dataset {
     pub(super) fn new(name: String, parts: DatasetParts) -> Self {
-        Self { hash: canonical::hash(&parts), name, parts }
+        Self::known(name, canonical::hash(&parts), parts)
     }
 
     /// A dataset of parts whose hash is known.
     pub(super) fn known(name: String, hash: ContentHash, parts: DatasetParts) -> Self {
-        Self { name, hash, parts }
+        Self { name, hash, parts, caches: Caches::default() }
+    }
+
+    pub(super) fn caches(&self) -> &Caches {
+        &self.caches
     }
 
     pub(super) fn parts(&self) -> &DatasetParts {

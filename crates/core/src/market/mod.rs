@@ -25,6 +25,7 @@
 
 mod benchmark;
 mod builder;
+mod caches;
 mod calendar;
 mod canonical;
 mod column;

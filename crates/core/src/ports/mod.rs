@@ -4,8 +4,8 @@ use crate::id::{AgentName, ContentHash, JobId};
 use crate::message::{CallFailure, ModelName, ModelReply, ModelRequest, ToolSpec, Usage};
 use crate::plan::PlanError;
 use crate::record::{
-    AgentState, Commit, DerivedRow, JobKind, JobRow, JobStatus, Lease, NewJob, NewSession, OpenedSession,
-    SessionId, SessionWithoutSummary, TapeRow,
+    AgentState, Commit, DayStatus, DerivedRow, JobKind, JobRow, JobStatus, Lease, NewJob, NewSession,
+    OpenedSession, SessionId, SessionWithoutSummary, TapeRow,
 };
 use crate::step::StepPath;
 use crate::time::{Date, Timestamp};
@@ -183,9 +183,14 @@ pub trait RecordStore: Send + Sync {
         session: SessionId,
     ) -> RecordFuture<'a, BTreeMap<StepPath, Vec<DerivedRow>>>;
 
-    /// Applies all writes in one transaction, fenced by the lease, and returns when they are durable.
-    /// Dropping the future does not undo the writes.
-    fn commit<'a>(&'a self, commit: Commit) -> RecordFuture<'a, ()>;
+    /// Applies the commits, all of one session, in their order in one transaction fenced by the lease, and
+    /// returns when they are durable. Dropping the future does not undo the writes.
+    fn append<'a>(&'a self, commits: Vec<Commit>) -> RecordFuture<'a, ()>;
+
+    /// [`Self::append`] with one commit.
+    fn commit<'a>(&'a self, commit: Commit) -> RecordFuture<'a, ()> {
+        self.append(vec![commit])
+    }
 
     /// The texts with these hashes; missing ones are left out.
     fn texts<'a>(&'a self, hashes: Vec<ContentHash>) -> RecordFuture<'a, BTreeMap<ContentHash, String>>;
@@ -205,6 +210,13 @@ pub trait RecordStore: Send + Sync {
         agent: &'a AgentName,
         date: Date,
     ) -> RecordFuture<'a, Option<OpenedSession>>;
+
+    /// How each of an agent's days in a job ended, by date; days that have not ended are left out.
+    fn ended_days<'a>(
+        &'a self,
+        job: &'a JobId,
+        agent: &'a AgentName,
+    ) -> BoxFuture<'a, Result<BTreeMap<Date, DayStatus>, RecordError>>;
 
     /// The job's completed sessions that have neither a summary nor a reason for not having one.
     fn unsummarized<'a>(&'a self, job: &'a JobId) -> RecordFuture<'a, Vec<SessionWithoutSummary>>;

@@ -34,6 +34,8 @@ pub struct OpenedSession {
     pub id: SessionId,
     /// How it ended, which means that its tape is complete; `None` while it has not.
     pub ended: Option<DayStatus>,
+    /// Whether it was created just now: its tape is empty.
+    pub is_new: bool,
 }
 
 /// A stored step of the tape, read back for a re-run.
@@ -108,7 +110,7 @@ pub struct UsageTotal {
     pub unpriced_calls: u64,
 }
 
-/// One transaction of a session.
+/// Writes of a session that are made durable together. Neighbors may share a transaction.
 #[derive(Clone, Debug)]
 pub struct Commit {
     /// The lease that fences the write.
@@ -194,6 +196,31 @@ pub enum Write {
     Chat(Box<Sanitized<ChatWrite>>),
     /// Ends the session.
     CloseSession(Box<CloseSession>),
+}
+
+impl Write {
+    /// Whether it writes only rows of its session that become visible with the session: not the action log, a
+    /// plan, a chat, or the end of the session or of its model-day.
+    #[must_use]
+    pub const fn is_only_of_session(&self) -> bool {
+        match self {
+            Self::Text(_)
+            | Self::Intent(_)
+            | Self::Attempt { .. }
+            | Self::SendAgain { .. }
+            | Self::End(_)
+            | Self::Abandoned { .. }
+            | Self::CloseScope { .. }
+            | Self::Instructions { .. }
+            | Self::Vector(_) => true,
+            Self::FailDay { .. }
+            | Self::Summary { .. }
+            | Self::Action(_)
+            | Self::Plan(_)
+            | Self::Chat(_)
+            | Self::CloseSession(_) => false,
+        }
+    }
 }
 
 /// An external step about to run.

@@ -107,6 +107,10 @@ impl SessionRun {
             end.extend(effect.ended(session.redactor(), result));
             end
         };
+        if asked.repeatable && !E::IS_ACTION {
+            session.hand_over(ending(&result, effects)).await?;
+            return Ok(result);
+        }
         match session.commit(ending(&result, effects)).await {
             // What it was to change has changed in the meantime; that is its outcome.
             Err(SessionStop::Refused(why)) if changes => {
@@ -130,6 +134,9 @@ pub(super) trait Effect: Sync {
 
     /// The field of a reply that must stay unchanged apart from configured credentials.
     const OPAQUE: Option<&'static str>;
+
+    /// Whether it is an action: its outcome is durable before it is returned.
+    const IS_ACTION: bool = false;
 
     /// The request, for reporting differences.
     fn request(&self) -> Value;

@@ -109,9 +109,15 @@ pub trait Host: Send + Sync {
         Box::pin(async move { Err(SessionStop::ContractViolation(message)) })
     }
 
-    /// Commits the writes in one transaction and returns when they are durable. Dropping the future does not
-    /// undo them.
+    /// Commits the writes in one transaction and returns when they, and everything handed over before, are
+    /// durable. Dropping the future does not undo them.
     fn commit<'a>(&'a self, writes: Vec<Write>) -> BoxFuture<'a, Result<(), SessionStop>>;
+
+    /// Hands the writes over: they become durable after everything committed or handed over before them, and
+    /// nothing after them is stored if they are not. May return before they are durable.
+    fn hand_over<'a>(&'a self, writes: Vec<Write>) -> BoxFuture<'a, Result<(), SessionStop>> {
+        self.commit(writes)
+    }
 
     /// Resolves after the duration: a guard's deadline. On a replay it never resolves.
     fn sleep(&self, duration: Duration) -> BoxFuture<'static, ()>;

@@ -93,6 +93,17 @@ impl SessionRun {
         }
     }
 
+    /// Hands over the pending writes, then `writes`, without waiting until they are durable. Writes that others
+    /// than this session can see are waited for.
+    pub(super) async fn hand_over(&self, writes: Vec<Write>) -> Result<(), SessionStop> {
+        if !writes.iter().all(Write::is_only_of_session) {
+            return self.commit(writes).await;
+        }
+        let mut batch = std::mem::take(&mut *lock(&self.deferred));
+        batch.extend(writes);
+        self.host.hand_over(batch).await
+    }
+
     pub(super) fn seed(&self) -> ContentHash {
         self.seed
     }

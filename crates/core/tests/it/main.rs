@@ -17,6 +17,7 @@ mod market_build;
 mod market_calendar;
 mod market_conditions;
 mod market_index;
+mod market_indicators;
 mod market_membership;
 mod market_rows;
 mod market_view;

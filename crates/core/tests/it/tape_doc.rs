@@ -2,6 +2,7 @@
 
 use papertape_core::id::ContentHash;
 use papertape_core::json::{canonical, hash};
+use papertape_core::prepared::PreparedText;
 use papertape_core::tape::{ContentDoc, inline, references, text};
 use proptest::prelude::*;
 use serde_json::{Map, Value, json};
@@ -54,6 +55,26 @@ proptest! {
         let back = read_back(&doc);
         prop_assert_eq!(canonical(&back), canonical(&value));
         prop_assert_eq!(ContentDoc::of(&back).hash, doc.hash);
+    }
+
+    // Goal: a document with prepared strings is the same document, whatever is around them.
+    #[test]
+    fn prepared_strings_change_no_document(
+        strings in prop::collection::vec(prop_oneof![".{0,40}", "[a-z\"\n]{90,200}"], 0..5),
+        around in prop::collection::btree_map("[a-d$]{1,3}", any_json(), 0..4),
+        path in prop::collection::vec(prop_oneof!["[a-d]", Just("$text".to_owned())], 1..4),
+        is_there in any::<bool>(),
+    ) {
+        let mut value = if is_there { json!(strings) } else { Value::Null };
+        for key in path.iter().rev() {
+            let mut map: Map<String, Value> = around.clone().into_iter().collect();
+            map.insert(key.clone(), value);
+            value = Value::Object(map);
+        }
+        let prepared: Vec<PreparedText> = strings.into_iter().map(PreparedText::new).collect();
+        let path: Vec<&str> = path.iter().map(String::as_str).collect();
+        let doc = ContentDoc::with_prepared(&value, &path, &prepared.iter().collect::<Vec<_>>());
+        prop_assert_eq!(doc, ContentDoc::of(&value));
     }
 
     // Goal: the references of a stored document are exactly the texts that it needs.

@@ -5,8 +5,8 @@ use futures::FutureExt as _;
 use papertape_core::id::{AgentName, ContentHash, JobId};
 use papertape_core::ports::{RecordError, RecordFuture, RecordStore};
 use papertape_core::record::{
-    AgentState, Commit, DerivedRow, Lease, NewSession, OpenedSession, SessionId, SessionWithoutSummary,
-    TapeRow, UsageTotal, Write,
+    AgentState, Commit, DayStatus, DerivedRow, Lease, NewSession, OpenedSession, SessionId,
+    SessionWithoutSummary, TapeRow, UsageTotal, Write,
 };
 use papertape_core::tape::StepPath;
 use papertape_core::time::Date;
@@ -26,10 +26,11 @@ pub(super) fn is_failure(error: &RecordError) -> bool {
 }
 
 impl RecordStore for InstrumentedRecord {
-    fn commit<'a>(&'a self, commit: Commit) -> RecordFuture<'a, ()> {
-        let rows = commit.writes.iter().filter(|write| matches!(write, Write::Action(_))).count();
+    fn append<'a>(&'a self, commits: Vec<Commit>) -> RecordFuture<'a, ()> {
+        let writes = commits.iter().flat_map(|commit| &commit.writes);
+        let rows = writes.filter(|write| matches!(write, Write::Action(_))).count();
         // The commit has started when this returns, whether it is awaited or dropped.
-        let committing = self.record.commit(commit);
+        let committing = self.record.append(commits);
         async move {
             let committed = committing.await;
             if committed.as_ref().is_err_and(is_failure) {
@@ -75,6 +76,14 @@ impl RecordStore for InstrumentedRecord {
         date: Date,
     ) -> RecordFuture<'a, Option<OpenedSession>> {
         self.record.find_session(job, agent, date)
+    }
+
+    fn ended_days<'a>(
+        &'a self,
+        job: &'a JobId,
+        agent: &'a AgentName,
+    ) -> RecordFuture<'a, BTreeMap<Date, DayStatus>> {
+        self.record.ended_days(job, agent)
     }
 
     fn unsummarized<'a>(&'a self, job: &'a JobId) -> RecordFuture<'a, Vec<SessionWithoutSummary>> {

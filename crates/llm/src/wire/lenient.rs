@@ -84,7 +84,11 @@ pub(super) fn text<'de, D: Deserializer<'de>>(from: D) -> Result<Option<String>,
     if !json.starts_with('"') {
         return Ok(None);
     }
-    serde_json::from_str(json).map(Some).map_err(D::Error::custom)
+    // Without an escape, the text is what stands between the quotes.
+    match json.strip_prefix('"').and_then(|text| text.strip_suffix('"')) {
+        Some(text) if !text.contains('\\') => Ok(Some(text.to_owned())),
+        _ => serde_json::from_str(json).map(Some).map_err(D::Error::custom),
+    }
 }
 
 /// A flag; absent is false.

@@ -62,14 +62,23 @@ impl Splitter {
             if self.event_bytes > MAX_EVENT_BYTES {
                 return Err(Bound::Event.into());
             }
-            self.line.extend_from_slice(piece);
-            let Some(end) = end else { return Ok(Flow::Continue) };
+            let Some(end) = end else {
+                self.line.extend_from_slice(piece);
+                return Ok(Flow::Continue);
+            };
             self.after_cr = bytes[end] == b'\r';
             bytes = &bytes[end + 1..];
-            let mut line = std::mem::take(&mut self.line);
-            let flow = self.end_line(&line, take)?;
-            line.clear();
-            self.line = line;
+            // Most lines arrive whole and are read where they are.
+            let flow = if self.line.is_empty() {
+                self.end_line(piece, take)?
+            } else {
+                let mut line = std::mem::take(&mut self.line);
+                line.extend_from_slice(piece);
+                let flow = self.end_line(&line, take)?;
+                line.clear();
+                self.line = line;
+                flow
+            };
             if flow == Flow::Done {
                 return Ok(flow);
             }

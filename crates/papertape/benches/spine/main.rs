@@ -6,7 +6,11 @@
 mod agents;
 mod days;
 mod desk;
+mod desk_day;
+mod generated;
+mod history;
 mod hostile;
+mod house;
 mod million;
 mod million_texts;
 mod product;
@@ -26,6 +30,8 @@ fn main() {
         Bench { name: "days", run: days::run },
         Bench { name: "agents", run: agents::run },
         Bench { name: "desk", run: desk::run },
+        Bench { name: "history", run: history::run },
+        Bench { name: "house", run: house::run },
         Bench { name: "hostile", run: hostile::run },
         Bench { name: "reading", run: reading::run },
         Bench { name: "search", run: search::run },

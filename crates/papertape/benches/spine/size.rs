@@ -2,7 +2,7 @@
 
 use crate::product;
 use papertape_core::time::Date;
-use papertape_testkit::bench::server::ServerProcess;
+use papertape_testkit::bench::server::{Conversation, ServerProcess};
 use papertape_testkit::bench::{BenchTarget, Series, Table, Unit};
 use rusqlite::Connection;
 use std::time::Duration;
@@ -10,17 +10,19 @@ use std::time::Duration;
 const START: Date = jiff::civil::date(2012, 1, 3);
 const END: Date = jiff::civil::date(2012, 12, 31);
 const AGENTS: usize = 4;
+/// The maximum bytes of the database per message.
+const AIM: f64 = 1_600.0;
 
 pub(crate) fn run() {
     let dir = product::directory();
-    let server = ServerProcess::start(Duration::ZERO);
+    let server = ServerProcess::start(Duration::ZERO, Conversation::Short);
     let runtime = product::runtime();
     let app = runtime.block_on(product::open(dir.path(), server.url(), 8));
     let names: Vec<String> = (0..AGENTS).map(|number| format!("agent-{number}")).collect();
     let (job, days) =
         runtime.block_on(product::queue(&app, product::request("streamed", &names, START, END)));
     runtime.block_on(product::work(&app, &job));
-    runtime.block_on(product::check(&app, days));
+    runtime.block_on(product::check(&app, Conversation::Short, days));
     let path = papertape_service::app::database_file(dir.path(), app.config.mode);
     // Closing the last handle checkpoints the log into the file.
     drop(app);
@@ -35,7 +37,7 @@ pub(crate) fn run() {
     let mut table = Table::default();
     let against = one(said);
     let against = Some(("its text", &against));
-    table.add("database and indexes, a message", Unit::Bytes, &one(bytes), against, BenchTarget::Shown);
+    table.add("database and indexes, a message", Unit::Bytes, &one(bytes), against, BenchTarget::To(AIM));
     table.print();
     println!("\n| table or index | share | bytes a message |\n|---|---|---|");
     let sql = "SELECT name, CAST(sum(pgsize) AS REAL) FROM dbstat GROUP BY name ORDER BY 2 DESC LIMIT 14";

@@ -85,7 +85,7 @@ async fn writes_rows_until_it_is_killed() {
     append(None).await;
     append(None).await;
     append(Some(PLAN)).await;
-    // Everything here runs on one thread, so the files have not been written since this commit.
+    // The files may lack the last rows, or be written at this moment.
     let _ = rustix::process::kill_process(rustix::process::getpid(), rustix::process::Signal::KILL);
     std::thread::park();
 }
@@ -96,6 +96,9 @@ fn rows(path: &Path) -> Vec<(i64, Option<i64>, String, String)> {
         return Vec::new();
     }
     let connection = rusqlite::Connection::open(path).expect("opens");
+    if !connection.table_exists(None, "plan_action_logs").expect("asks") {
+        return Vec::new();
+    }
     let sql = "SELECT sequence, plan_id, action_name, created_at FROM plan_action_logs
         WHERE job_id = ?1 ORDER BY sequence";
     let mut statement = connection.prepare(sql).expect("reads");
@@ -115,9 +118,7 @@ async fn check(home: Home) {
     let status = child.await.expect("ends");
     assert_eq!(status.signal(), Some(9), "the child was to be killed: {status}");
     let (system, plan) = (home.data.join("system_jobs.sqlite"), home.data.join("plans/plan_7.sqlite"));
-    assert!((5..=7).contains(&rows(&system).len()), "the rows before may be there");
-    assert_eq!(rows(&plan), [], "the last commit's is not");
-
+    assert!(rows(&system).len() <= 7, "the files are behind the database");
     let app = home.app().await;
     let log = app.store.action_log(&JobId::new(JOB)).await.expect("reads");
     assert_eq!(log.len(), 8, "what was committed is there");

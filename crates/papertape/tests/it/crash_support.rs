@@ -308,9 +308,11 @@ pub(crate) async fn queue(app: &App, request: Request) -> JobId {
     job
 }
 
-/// The services with fault points around every effect.
+/// The services with fault points around every effect. What is handed over is sent with the next writes that are
+/// waited for, whatever the time: the order of the points does not depend on it.
 pub(crate) fn faulty(services: Services, points: &Arc<FaultPoints>) -> Services {
     Services {
+        linger: Duration::MAX,
         record: FaultyStore::new(services.record, points),
         queue: FaultyStore::new(services.queue, points),
         models: FaultyStore::new(services.models, points),

@@ -1,6 +1,6 @@
 //! Budgets stop a job where it can be resumed.
 
-use crate::crash_support::{Desk, agent, completed, day, export, forgetful, queue, run, same, steps};
+use crate::crash_support::{Desk, agent, completed, day, export, faulty, forgetful, queue, run, same, steps};
 use papertape_agents::config::AgentConfig;
 use papertape_core::id::JobId;
 use papertape_core::message::Sampling;
@@ -10,6 +10,7 @@ use papertape_runtime::simulate::JobOutcome;
 use papertape_service::ServiceError;
 use papertape_service::app::App;
 use papertape_service::trigger::{BudgetChange, Request, resume};
+use papertape_testkit::fault::FaultPoints;
 
 /// One agent, three days, with few tokens reserved per answer.
 fn frugal(budget: Budget) -> Request {
@@ -78,7 +79,13 @@ async fn an_exhausted_budget_stops_and_a_raised_one_goes_on() {
 async fn crash_a_budget_is_rebuilt() {
     let (desk, app, job) = desk(Budget { job: tokens(3_500), ..Budget::default() }).await;
     drop(app);
-    desk.run_and_kill(&job, 26).await;
+    // Between the days no call is in flight.
+    let points = FaultPoints::counting();
+    let counted = desk.copy().await;
+    counted.run_with(&faulty(counted.app().await.services, &points), &job).await.expect("claims");
+    let passed = points.passed();
+    let second_day = passed.iter().enumerate().filter(|(_, point)| **point == "after open").nth(1);
+    desk.run_and_kill(&job, second_day.expect("a second day").0).await;
     assert!(desk.server.count() < 4, "some of the budget is left");
     let end = desk.run(&job).await;
     assert_eq!(end.status, JobStatus::Partial, "{end:?}");

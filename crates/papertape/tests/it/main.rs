@@ -51,6 +51,7 @@ mod crash_points;
 mod crash_portable;
 mod crash_random;
 mod crash_support;
+mod crash_witness;
 mod degraded_days;
 mod denied;
 mod desk_guards;

@@ -138,12 +138,18 @@ impl AssistantActions {
         loop {
             // An attempt interrupted by a crash is not a failure: what it started is found again.
             let is_repeated = number > first;
-            let failure = match self.attempt(host, (path, call), options.timeout, is_repeated).await? {
-                Ok(ActionOutcome { reply, effects }) => {
+            let attempted = self.attempt(host, (path, call), options.timeout, is_repeated).await;
+            let failure = match attempted {
+                Err(stop) => {
+                    let error = Some("the session stopped".to_owned());
+                    let ended = AttemptEnd { number, error, ..AttemptEnd::default() };
+                    return Err(host.end_open(path, ended, stop).await);
+                }
+                Ok(Ok(ActionOutcome { reply, effects })) => {
                     let attempt = AttemptEnd { number, ..AttemptEnd::default() };
                     return Ok((CallOutcome { result: Ok(reply), attempt }, effects));
                 }
-                Err(failure) => failure,
+                Ok(Err(failure)) => failure,
             };
             let error = Some(host.redact(&failure.to_string()));
             let ended = AttemptEnd { number, error, ..AttemptEnd::default() };
@@ -151,7 +157,11 @@ impl AssistantActions {
                 return Ok((CallOutcome { result: Err(failure), attempt: ended }, Vec::new()));
             }
             tracing::warn!(path = %path, attempt = number, "action failed, trying again");
-            host.cancel().unless_stopped(host.services().clock.sleep(options.backoff)).await?;
+            if let Err(stop) =
+                host.cancel().unless_stopped(host.services().clock.sleep(options.backoff)).await
+            {
+                return Err(host.end_open(path, ended, stop.into()).await);
+            }
             let row = self.attempt_row(host, path, &ended, (last, options)).await?;
             let write = Write::Attempt { path: path.clone(), ended, next: Some(number + 1) };
             host.write(std::iter::once(write).chain(row).collect()).await?;

@@ -101,13 +101,17 @@ impl AssistantSession {
         let actions = AssistantActions::new(row, &config, assistant, child_budgets, is_streamed);
         let ended = async {
             let mut session = Self::start(&run, row, config, actions).await?;
-            let result = program(&mut session).await?;
-            let closing = result.closing();
-            let mut writes = result.writes;
-            writes.push(Write::Text(closing.state.clone()));
-            writes.push(Write::CloseSession(Box::new(closing)));
-            session.session.finish(writes).await?;
-            Ok::<_, SessionStop>(result.outcome)
+            let host = Arc::clone(&session.host);
+            let closed = async {
+                let result = program(&mut session).await?;
+                let closing = result.closing();
+                let mut writes = result.writes;
+                writes.push(Write::Text(closing.state.clone()));
+                writes.push(Write::CloseSession(Box::new(closing)));
+                session.session.finish(writes).await?;
+                Ok(result.outcome)
+            };
+            host.ended(closed.await).await
         };
         let stop = match ended.await {
             Ok(outcome) => return Ok(outcome),
@@ -135,7 +139,7 @@ impl AssistantSession {
         let new = NewSession { agent: agent.clone(), date, at: services.clock.now() };
         let opened = services.record.open_session(&run.lease, new).await.map_err(stop_of)?;
         let has_ended = opened.ended.is_some();
-        let tape = tape_reader::tape(&*services.record, opened.id, false).await?;
+        let tape = tape_reader::opened(&*services.record, &opened).await?;
         let tape = if has_ended { tape.replay_only() } else { tape };
         let assistant = Arc::clone(&actions.assistant);
         let host = LiveHost::new(Arc::clone(run), opened.id, (agent, date));

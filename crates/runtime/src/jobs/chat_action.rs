@@ -31,7 +31,11 @@ impl JobRunner for ChatAction {
 
 async fn run(session: &mut AssistantSession) -> Result<SessionResult, SessionStop> {
     match reply(session).await {
-        Err(stop) => give_up(session, &stop).await.and(Err(stop)),
+        Err(stop) => {
+            // The notice says what was done, so all of it must be stored.
+            let stop = session.host.ended(Err::<(), _>(stop.clone())).await.err().unwrap_or(stop);
+            give_up(session, &stop).await.and(Err(stop))
+        }
         result => result,
     }
 }

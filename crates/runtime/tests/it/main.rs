@@ -3,13 +3,16 @@
 mod actions;
 mod branch;
 mod budget;
+mod budget_totals;
 mod calls;
 mod crashes;
 mod desk;
+mod history;
 mod jobs;
 mod profile_ab;
 mod profile_job;
 mod profile_read;
 mod profile_record;
 mod retry;
+mod session_log;
 mod stage;

@@ -26,6 +26,7 @@ use papertape_runtime::simulate::{JobOutcome, NoopObserver};
 use papertape_runtime::worker::{Worker, WorkerOptions};
 use papertape_testkit::clock::FakeClock;
 use papertape_testkit::data::SmallData;
+use papertape_testkit::fault::{FaultPoints, FaultyStore};
 use papertape_testkit::record::MemoryRecord;
 use rust_decimal::Decimal;
 use serde_json::{Value, json};
@@ -178,6 +179,10 @@ pub(crate) struct Stage {
     pub(crate) budget: Budget,
     pub(crate) summaries: bool,
     pub(crate) places: usize,
+    /// Counts the record's transactions, or makes one fail.
+    pub(crate) points: Arc<FaultPoints>,
+    /// How long writes that nobody waits for stay in a session's log.
+    pub(crate) linger: Duration,
 }
 
 impl Stage {
@@ -192,6 +197,8 @@ impl Stage {
             budget: Budget::default(),
             summaries: false,
             places: 8,
+            points: FaultPoints::counting(),
+            linger: Duration::MAX,
         }
     }
 
@@ -279,7 +286,7 @@ impl Stage {
         let models: Arc<Scripted> = Arc::clone(models);
         let secrets = vec![("openai".to_owned(), SECRET.to_owned())];
         Services {
-            record: Arc::clone(&record) as Arc<dyn RecordStore>,
+            record: FaultyStore::new(Arc::clone(&record) as Arc<dyn RecordStore>, &self.points),
             queue: Arc::clone(&record) as Arc<dyn Queue>,
             actions: record,
             models,
@@ -289,6 +296,7 @@ impl Stage {
             prompts: Arc::new(PromptSet::built_in()),
             redactor: Arc::new(Redactor::new(secrets).expect("a redactor")),
             call_slots: Arc::new(Semaphore::new(self.places)),
+            linger: self.linger,
             exclusive_slot: Arc::new(Semaphore::new(1)),
         }
     }

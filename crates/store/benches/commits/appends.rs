@@ -17,7 +17,7 @@ use std::time::{Duration, Instant};
 /// Content of one append.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Append {
-    /// The smallest possible commit: a step and its attempt.
+    /// The smallest possible commit: a step.
     Intent,
     /// A step with one message, its texts, its index entries and its event.
     Message,
@@ -26,7 +26,7 @@ pub(crate) enum Append {
 impl Append {
     pub(crate) const fn name(self) -> &'static str {
         match self {
-            Self::Intent => "intent (2 rows)",
+            Self::Intent => "intent (1 row)",
             Self::Message => "message (5 rows, words, 2 counters)",
         }
     }

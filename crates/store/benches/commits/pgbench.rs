@@ -14,8 +14,7 @@ const SCRIPT: &str = r"
 BEGIN;
 INSERT INTO steps (job_id, session_id, detached, path, kind, class, digest, request_ref, state, lease_epoch,
     started_at) VALUES ('bench-' || :client_id, :session, 0, 'node' || :client_id || '#1/model#' || :i, 'model',
-    'external', sha256('digest'), sha256('digest'), 'intent', 1, 0) RETURNING id \gset step_
-INSERT INTO step_attempts (step_id, attempt, sent_at) VALUES (:step_id, 1, 0);
+    'external', sha256('digest'), sha256('digest'), 'intent', 1, 0);
 COMMIT;
 ";
 

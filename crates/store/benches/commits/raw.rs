@@ -46,10 +46,8 @@ fn intent(db: &Transaction<'_>, session: SessionId, path: &str) -> rusqlite::Res
         "INSERT INTO steps (job_id, session_id, detached, path, kind, class, digest, request_ref, state,
          lease_epoch, started_at) VALUES ('bench-0', ?1, 0, ?2, 'model', 'external', ?3, ?3, 'intent', 1, 0)",
     )?
-    .execute(params![session.0, path, digest])?;
-    db.prepare_cached("INSERT INTO step_attempts (step_id, attempt, sent_at) VALUES (?1, 1, 0)")?
-        .execute([db.last_insert_rowid()])
-        .map(drop)
+    .execute(params![session.0, path, digest])
+    .map(drop)
 }
 
 fn message(db: &Transaction<'_>, session: SessionId, path: &str, count: u32) -> rusqlite::Result<()> {

@@ -114,7 +114,8 @@ async fn steps(db: &mut dyn Db, session: SessionId, page: &PageRequest) -> Resul
          s.outcome_ref, s.reused_from, s.input_tokens, s.cached_tokens, s.output_tokens, s.cost_usd,
          s.estimated_calls,
          s.started_at, s.ended_at,
-         (SELECT count(*) FROM step_attempts a WHERE a.step_id = s.id),
+         coalesce(nullif((SELECT count(*) FROM step_attempts a WHERE a.step_id = s.id), 0),
+             CASE WHEN s.class = 'external' AND s.reused_from IS NULL THEN 1 ELSE 0 END),
          (SELECT count(*) FROM step_attempts a WHERE a.step_id = s.id AND a.error = 'interrupted'), s.hash
          FROM steps s WHERE s.session_id = ?",
         [session.into()],

@@ -1,5 +1,6 @@
 //! Rows derived from a step, written with it.
 
+use super::commit::CommitApplier;
 use super::head::{Head, Origin};
 use super::memory;
 use crate::db::Db;
@@ -10,22 +11,21 @@ use crate::value::{columns, params};
 use papertape_core::record::{DerivedRow, MessageRow, OrderRow};
 use serde_json::json;
 
-/// Number of events that a row produces.
-pub(super) fn events(implied: &DerivedRow) -> usize {
-    usize::from(matches!(implied, DerivedRow::Message(_) | DerivedRow::Order(_)))
-}
-
-/// Writes the step's row number `ord`.
+/// Writes the step's row number `ord`; `event` is its prepared event.
 pub(super) async fn insert(
-    db: &mut dyn Db,
-    fence: &mut Fence,
-    head: &mut Head,
+    applying: &mut CommitApplier<'_>,
     origin: Origin<'_>,
     ord: usize,
     row: &DerivedRow,
-) -> Result<()> {
+    event: &str,
+) -> Result<(), StoreError> {
+    if let DerivedRow::Message(row) = row {
+        return insert_message(applying, origin, ord, row, event).await;
+    }
+    let CommitApplier { db, fence, head, .. } = applying;
+    let db = &mut **db;
     match row {
-        DerivedRow::Message(row) => insert_message(db, fence, head, origin, ord, row).await,
+        DerivedRow::Message(_) => Ok(()),
         DerivedRow::Order(row) => insert_order(db, fence, head, origin, ord, row).await,
         DerivedRow::Round(row) => memory::insert_round(db, head, origin, ord, row).await,
         DerivedRow::Context(row) => memory::insert_context(db, head, origin, ord, row).await,
@@ -63,29 +63,41 @@ pub(super) async fn insert(
 }
 
 async fn insert_message(
-    db: &mut dyn Db,
-    fence: &mut Fence,
-    head: &mut Head,
+    applying: &mut CommitApplier<'_>,
     origin: Origin<'_>,
     ord: usize,
     row: &MessageRow,
-) -> Result<()> {
-    let content_id = db.first::<i64>("SELECT id FROM texts WHERE hash = $1", params![row.content]).await?;
-    let content_id = content_id
+    event: &str,
+) -> Result<(), StoreError> {
+    let CommitApplier { db, fence, head, texts, .. } = applying;
+    let db = &mut **db;
+    let (content_id, words) = texts
+        .find(db, row.content)
+        .await?
         .ok_or_else(|| StoreError::inconsistent(format!("the message of {} has no text", origin.path)))?;
-    search::deferred_index::later(db, content_id).await?;
+    search::deferred_index::later(db, content_id, words).await?;
     let index = head.message();
-    let event = json!({
-        "session": head.id, "agent": head.agent, "date": head.date, "path": origin.path,
-        "message_index": index, "role": row.role, "tool_name": row.tool_name,
-    });
-    let n = fence.event(db, "message", &event, origin.at).await?;
-    let columns = columns! {
-        session_id: head.id, message_index: index, role: row.role, content_id, tool_name: row.tool_name.as_ref(),
-        tool_input: row.tool_input.as_ref(), timestamp: origin.at, path: origin.path, node: origin.path.node(),
-        step_id: origin.step_id, ord, n,
-    };
-    db.insert("reasoning_log_rows", columns).await
+    let n = fence.event_text(db, "message", head.message_event(index, event), origin.at).await?;
+    db.execute(
+        "INSERT INTO reasoning_log_rows (session_id, message_index, role, content_id, tool_name, tool_input,
+         timestamp, path, node, step_id, ord, n) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)",
+        params![
+            head.id,
+            index,
+            row.role.as_str(),
+            content_id,
+            row.tool_name.as_ref(),
+            row.tool_input.as_ref(),
+            origin.at,
+            origin.path,
+            origin.path.node(),
+            origin.step_id,
+            ord,
+            n
+        ],
+    )
+    .await
+    .map(drop)
 }
 
 async fn insert_order(

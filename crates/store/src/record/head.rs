@@ -6,12 +6,13 @@ use crate::db::Db;
 use crate::error::{Result, StoreError};
 use crate::value::{from_row, params};
 use papertape_core::id::{AgentName, ContentHash, JobId};
+use papertape_core::json;
 use papertape_core::message::Usage;
 use papertape_core::record::{AttemptEnd, Lease, SessionId};
 use papertape_core::tape::StepPath;
 use papertape_core::time::{Date, Timestamp};
 use rust_decimal::Decimal;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 /// A session's counters, to which this transaction has exclusive access.
 #[derive(Debug)]
@@ -81,11 +82,22 @@ impl Head {
 
     /// Adds a link to the chain.
     pub(super) fn link(&mut self, link: &Value) -> Link {
+        self.link_text(&json::canonical(link))
+    }
+
+    /// Like [`Self::link`], with the link's canonical JSON.
+    pub(super) fn link_text(&mut self, link: &str) -> Link {
         let previous = self.hash;
-        self.hash = chain::follow(previous, link);
+        self.hash = chain::follow_text(previous, link);
         self.length += 1;
         self.changed = true;
         Link { seq: self.length, previous, hash: self.hash }
+    }
+
+    /// Takes the newest link back: its row was not written.
+    pub(super) fn unlink(&mut self, link: Link) {
+        self.hash = link.previous;
+        self.length -= 1;
     }
 
     /// The next message's index.
@@ -93,6 +105,18 @@ impl Head {
         self.changed = true;
         self.next_message += 1;
         self.next_message - 1
+    }
+
+    /// The event of the message with this index, in canonical JSON. `rest` is what comes after its index, as
+    /// prepared with the message.
+    pub(super) fn message_event(&self, index: i64, rest: &str) -> String {
+        let mut event = json::canonical(&json!({ "agent": self.agent, "date": self.date }));
+        event.pop();
+        event.push_str(",\"message_index\":");
+        event.push_str(&index.to_string());
+        event.push(',');
+        event.push_str(rest);
+        event
     }
 
     /// Adds an attempt's usage.

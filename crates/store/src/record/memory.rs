@@ -2,10 +2,9 @@
 
 use super::head::{Head, Origin};
 use crate::db::Db;
-use crate::error::{Result, StoreError};
+use crate::error::Result;
 use crate::rows::memory::search_text;
 use crate::search;
-use crate::texts;
 use crate::value::{columns, params};
 use papertape_core::json;
 use papertape_core::record::{OpenPositionContextRow, RecalledMemoryRow, ReflectionRow, RoundMemoryRow};
@@ -60,11 +59,7 @@ pub(super) async fn insert_reflection(
     ord: usize,
     row: &ReflectionRow,
 ) -> Result<()> {
-    let words = papertape_core::tape::text(search_text(row));
-    texts::insert(db, std::iter::once(&words)).await?;
-    let text_id = db.first::<i64>("SELECT id FROM texts WHERE hash = $1", params![words.hash]).await?;
-    let text_id = text_id.ok_or_else(|| StoreError::inconsistent("a reflection's words are gone"))?;
-    search::index(db, text_id).await?;
+    let text_id = search::store_and_index(db, papertape_core::tape::text(search_text(row))).await?;
     let columns = columns! {
         job_id: &head.job, model: &head.agent, session_id: head.id, trade_id: row.trade_id,
         position_id: &row.position_id, part: row.part, position_closed: row.position_closed, cause: &row.cause,

@@ -1,17 +1,22 @@
 //! The record as a running job uses it: `papertape_core::ports::RecordStore`.
 
+mod abandon;
+mod attempts;
 mod close;
 mod commit;
 mod derived;
+mod end;
 mod head;
 mod memory;
 mod notes;
+mod prepared;
 
+use self::prepared::PreparedCommits;
 use crate::chain;
 use crate::db::{Db, Statement};
 use crate::error::{Result, StoreError};
 use crate::fence::Fence;
-use crate::read::UsageCost;
+use crate::read::{UsageCost, ended_days};
 use crate::rows::{agent_state, derived as derived_rows};
 use crate::store::{Store, port};
 use crate::texts;
@@ -28,6 +33,7 @@ use papertape_core::tape::StepPath;
 use papertape_core::time::Date;
 use serde_json::json;
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 impl RecordStore for Store {
     fn open_session<'a>(&'a self, lease: &'a Lease, new: NewSession) -> RecordFuture<'a, OpenedSession> {
@@ -47,12 +53,20 @@ impl RecordStore for Store {
         port(self.read(move |db| implied_by_path(db, session).boxed()))
     }
 
-    fn commit<'a>(&'a self, commit: Commit) -> RecordFuture<'a, ()> {
-        let job = commit.lease.job.clone();
-        port(self.write_for_with(&job, commit, |db, commit| commit::apply(db, commit).boxed()))
+    fn append<'a>(&'a self, commits: Vec<Commit>) -> RecordFuture<'a, ()> {
+        let commits = match PreparedCommits::of(commits) {
+            Ok(Some(commits)) => commits,
+            Ok(None) => return async { Ok(()) }.boxed(),
+            Err(error) => return async { Err(error.into()) }.boxed(),
+        };
+        let (job, texts) = (commits.lease.job.clone(), Arc::clone(&commits.texts));
+        port(self.append_for(&job, texts, commits, |db, commits| commit::apply(db, commits).boxed()))
     }
 
     fn texts<'a>(&'a self, hashes: Vec<ContentHash>) -> RecordFuture<'a, BTreeMap<ContentHash, String>> {
+        if hashes.is_empty() {
+            return async { Ok(BTreeMap::new()) }.boxed();
+        }
         port(self.read_with(hashes.into_iter().collect(), |db, hashes| texts::fetch(db, hashes).boxed()))
     }
 
@@ -76,6 +90,18 @@ impl RecordStore for Store {
         port(self.read_with((job.clone(), agent.clone()), move |db, (job, agent)| {
             find_session(db, job, agent, date).boxed()
         }))
+    }
+
+    fn ended_days<'a>(
+        &'a self,
+        job: &'a JobId,
+        agent: &'a AgentName,
+    ) -> RecordFuture<'a, BTreeMap<Date, DayStatus>> {
+        port(
+            self.read_with((job.clone(), agent.clone()), |db, (job, agent)| {
+                ended_days(db, job, agent).boxed()
+            }),
+        )
     }
 
     fn unsummarized<'a>(&'a self, job: &'a JobId) -> RecordFuture<'a, Vec<SessionWithoutSummary>> {
@@ -114,7 +140,7 @@ async fn open_session(db: &mut dyn Db, lease: &Lease, new: &NewSession) -> Resul
     let id = id.ok_or_else(|| StoreError::inconsistent("a new session has no id"))?;
     day_runs(db, lease, new).await?;
     progress(db, &mut fence, id, new).await?;
-    Ok(OpenedSession { id, ended: None })
+    Ok(OpenedSession { id, ended: None, is_new: true })
 }
 
 /// Marks the model-day as running; returns `false` if it already was.
@@ -142,17 +168,17 @@ async fn find_session(
 ) -> Result<Option<OpenedSession>> {
     let sql = "SELECT id, CASE WHEN completed_at IS NULL THEN NULL ELSE status END
         FROM trading_sessions WHERE job_id = $1 AND date = $2 AND model = $3";
-    db.first(sql, params![job, date, agent]).await
+    let found = db.first::<(SessionId, Option<DayStatus>)>(sql, params![job, date, agent]).await?;
+    Ok(found.map(|(id, ended)| OpenedSession { id, ended, is_new: false }))
 }
-
-from_row! { impl row => OpenedSession { id, ended } }
 
 from_row! { impl row => SessionWithoutSummary { session, agent, date } }
 
 const TAPE: &str = "SELECT s.path, s.class, s.digest, s.request_ref, s.state, s.outcome_kind, s.outcome_ref,
-        (SELECT coalesce(max(a.attempt), 0) FROM step_attempts a WHERE a.step_id = s.id), s.hash,
-        CASE WHEN s.state = 'intent' AND NOT EXISTS
-            (SELECT 1 FROM step_attempts a WHERE a.step_id = s.id AND a.ended_at IS NULL) THEN 1 ELSE 0 END,
+        coalesce((SELECT max(a.attempt) FROM step_attempts a WHERE a.step_id = s.id),
+            CASE WHEN s.class = 'external' AND s.reused_from IS NULL THEN 1 ELSE 0 END), s.hash,
+        CASE WHEN s.state = 'intent' THEN coalesce((SELECT min(CASE WHEN a.ended_at IS NULL THEN 0 ELSE 1 END)
+            FROM step_attempts a WHERE a.step_id = s.id), 0) ELSE 0 END,
         t.body, t.encoding,
         CASE WHEN s.state = 'intent' THEN (SELECT count(*) FROM step_attempts a
             WHERE a.step_id = s.id AND a.error = 'interrupted') ELSE 0 END
@@ -217,3 +243,6 @@ async fn spent(db: &mut dyn Db, job: &JobId) -> Result<Vec<UsageTotal>> {
     }
     Ok(all)
 }
+
+#[cfg(test)]
+mod statements_tests;

@@ -3,29 +3,31 @@
 use super::commit::CommitApplier;
 use crate::chain;
 use crate::error::{Result, StoreError};
-use crate::value::{columns, params};
+use crate::value::params;
 use papertape_core::id::ContentHash;
 use papertape_core::tape::StepPath;
 use serde_json::json;
 
 impl CommitApplier<'_> {
-    pub(super) async fn instructions(&mut self, node: &str, hash: ContentHash) -> Result<()> {
-        let there = "SELECT 1 FROM session_instructions WHERE session_id = $1 AND node = $2";
-        if self.db.row(there, params![self.head.id, node]).await?.is_some() {
+    pub(super) async fn instructions(&mut self, node: &str, hash: ContentHash) -> Result<(), StoreError> {
+        let is_open = !self.commit.detached && !self.head.closed;
+        let link = self.head.link(&chain::instructions_link(node, hash));
+        let sql = "INSERT INTO session_instructions (session_id, node, hash, n, seq)
+            VALUES ($1, $2, $3, $4, $5) ON CONFLICT (session_id, node) DO NOTHING";
+        let values = params![self.head.id, node, hash, self.fence.next(), link.seq];
+        if self.db.execute(sql, values).await? == 0 {
+            self.head.unlink(link);
             return Ok(());
         }
-        let event = json!({
-            "session": self.head.id, "agent": self.head.agent, "date": self.head.date, "node": node,
-        });
-        if self.commit.detached || self.head.closed {
+        if !is_open {
             return Err(StoreError::inconsistent(format!(
                 "the instructions of {node} are of no open session"
             )));
         }
-        let n = self.fence.event(self.db, "node", &event, self.commit.at).await?;
-        let link = self.head.link(&chain::instructions_link(node, hash));
-        let row = columns! { session_id: self.head.id, node, hash, n, seq: link.seq };
-        self.db.insert("session_instructions", row).await
+        let event = json!({
+            "session": self.head.id, "agent": self.head.agent, "date": self.head.date, "node": node,
+        });
+        self.fence.event(self.db, "node", &event, self.commit.at).await.map(drop)
     }
 
     pub(super) async fn summary(

@@ -4,7 +4,7 @@ pub(crate) mod derived;
 pub(crate) mod memory;
 mod storable;
 
-pub(crate) use storable::{storable, unsign};
+pub(crate) use storable::{make_storable, unsign};
 
 use crate::db::Db;
 use crate::error::{Result, StoreError};

@@ -11,11 +11,10 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-/// The rows in a form that both databases can store, so that their hash is the same when they are read back:
+/// Brings the rows to a form that both databases can store, so that their hash is the same when they are read back:
 /// instants are whole microseconds, and PostgreSQL has neither a negative zero nor NUL.
-pub(crate) fn storable(rows: &[DerivedRow]) -> Vec<DerivedRow> {
-    let mut rows = rows.to_vec();
-    for row in &mut rows {
+pub(crate) fn make_storable(rows: &mut [DerivedRow]) {
+    for row in rows {
         match row {
             DerivedRow::Message(row) => row.tool_name.iter_mut().for_each(clean),
             DerivedRow::Exposure(row) => {
@@ -64,7 +63,6 @@ pub(crate) fn storable(rows: &[DerivedRow]) -> Vec<DerivedRow> {
             DerivedRow::Given(row) => storable_given(row),
         }
     }
-    rows
 }
 
 fn storable_terms(terms: &mut ActionTerms) {

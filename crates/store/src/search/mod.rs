@@ -11,33 +11,65 @@ mod tokenizer;
 
 use crate::db::{Backend, Db};
 use crate::error::{Result, StoreError};
-use crate::texts;
-use crate::value::{Value, params};
-use tokenizer::{Word, query_tokens};
+use crate::texts::{self, NewText};
+use crate::value::{Row, Value, params};
+use papertape_core::record::StoredText;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use tokenizer::{IndexedWords, Word, query_tokens};
+
+/// The words under which a text is indexed, separated by spaces.
+pub(crate) fn words(text: &str) -> String {
+    IndexedWords::of(text).joined()
+}
+
+/// Stores a text and indexes it immediately. Returns its ID.
+pub(crate) async fn store_and_index(db: &mut dyn Db, text: StoredText) -> Result<i64, StoreError> {
+    let (hash, words) = (text.hash, Arc::new(words(&text.body)));
+    let new = BTreeMap::from([(hash, NewText::of(text))]);
+    if let Some(text_id) = texts::insert(db, &new).await?.remove(&hash) {
+        add(db, text_id, &words).await?;
+        return Ok(text_id);
+    }
+    let sql = "SELECT id FROM texts WHERE hash = $1";
+    let gone = || StoreError::inconsistent("a text is gone");
+    let text_id = db.row(sql, params![hash]).await?.ok_or_else(gone)?.get()?;
+    index(db, text_id).await?;
+    // If it is queued too, the queue has to find out that it is indexed.
+    db.queued_text(text_id, None);
+    Ok(text_id)
+}
 
 /// Indexes the text, unless it already is.
-pub(crate) async fn index(db: &mut dyn Db, text_id: i64) -> Result<()> {
-    let (known, add) = match db.backend() {
-        Backend::Sqlite => (
-            "SELECT rowid FROM text_search WHERE rowid = $1",
-            "INSERT INTO text_search (rowid, words) VALUES ($1, $2)",
-        ),
-        Backend::Postgres => (
-            "SELECT text_id FROM text_search WHERE text_id = $1",
-            "INSERT INTO text_search (text_id, words)
-             VALUES ($1, array_to_tsvector(string_to_array(CAST($2 AS TEXT), ' '))) ON CONFLICT DO NOTHING",
-        ),
+async fn index(db: &mut dyn Db, text_id: i64) -> Result<(), StoreError> {
+    let known = match db.backend() {
+        Backend::Sqlite => "SELECT rowid FROM text_search WHERE rowid = $1",
+        Backend::Postgres => "SELECT text_id FROM text_search WHERE text_id = $1",
     };
     if db.row(known, params![text_id]).await?.is_some() {
         return Ok(());
     }
-    let text = db.first("SELECT body, encoding FROM texts WHERE id = $1", params![text_id]).await?;
-    let (body, encoding) = text.ok_or_else(|| StoreError::inconsistent("a text is gone"))?;
-    let words = tokenizer::indexed(&texts::decode(body, encoding)?);
-    if !words.is_empty() {
-        db.execute(add, params![text_id, words.join(" ")]).await?;
+    let read = |mut row: Row| texts::decode(row.get()?, row.get()?);
+    let body = db
+        .row("SELECT body, encoding FROM texts WHERE id = $1", params![text_id])
+        .await?
+        .map_or_else(|| Err(StoreError::inconsistent("a text is gone")), read)?;
+    add(db, text_id, &Arc::new(words(&body))).await
+}
+
+/// Indexes a text that is not indexed yet under its words.
+async fn add(db: &mut dyn Db, text_id: i64, words: &Arc<String>) -> Result<(), StoreError> {
+    if words.is_empty() {
+        return Ok(());
     }
-    Ok(())
+    let sql = match db.backend() {
+        Backend::Sqlite => "INSERT INTO text_search (rowid, words) VALUES ($1, $2)",
+        Backend::Postgres => {
+            "INSERT INTO text_search (text_id, words)
+             VALUES ($1, array_to_tsvector(string_to_array(CAST($2 AS TEXT), ' '))) ON CONFLICT DO NOTHING"
+        }
+    };
+    db.execute(sql, params![text_id, words]).await.map(drop)
 }
 
 /// Removes a text that is about to be deleted from SQLite's index. PostgreSQL's index needs no such step.
@@ -47,7 +79,7 @@ pub(crate) async fn forget(db: &mut dyn Db, text_id: i64, body: &str) -> Result<
     if known.is_some() {
         // A contentless index must be given the values to delete.
         let sql = "INSERT INTO text_search (text_search, rowid, words) VALUES ('delete', $1, $2)";
-        db.execute(sql, params![text_id, tokenizer::indexed(body).join(" ")]).await?;
+        db.execute(sql, params![text_id, words(body)]).await?;
     }
     Ok(())
 }
@@ -148,7 +180,7 @@ fn quoted(backend: Backend, words: &[Word]) -> Value {
     };
     let quoted =
         |word: &Word| format!("{quote}{}{quote}{}", word.text, if word.prefix { prefix } else { "" });
-    Value::Text(words.iter().map(quoted).collect::<Vec<_>>().join(and))
+    Value::from(words.iter().map(quoted).collect::<Vec<_>>().join(and))
 }
 
 /// SQL with one `?` for the words: a condition on the IDs of the matching texts.

@@ -1,6 +1,7 @@
 //! Tokenizer.
 
 use std::collections::BTreeSet;
+use std::ops::Range;
 
 /// Longer words are truncated, in texts and queries alike.
 const WORD_CHARS: usize = 64;
@@ -9,30 +10,67 @@ const TEXT_BYTES: usize = 400_000;
 /// Max words per query; the rest is ignored.
 const QUESTION_WORDS: usize = 32;
 
-/// The words under which a text is indexed, in order.
-pub(super) fn indexed(text: &str) -> Vec<String> {
-    let mut bytes = 0;
-    words(text, true)
-        .into_iter()
-        .map(|word| word.text)
-        .take_while(|word| {
+/// The words under which a text is indexed, in order, each once.
+#[derive(Debug, Default)]
+pub(super) struct IndexedWords {
+    /// The words as they appear in the text, in lower case.
+    buffer: String,
+    words: Vec<Range<usize>>,
+}
+
+impl IndexedWords {
+    pub(super) fn of(text: &str) -> Self {
+        let mut all = Self { buffer: String::with_capacity(text.len()), words: Vec::new() };
+        each_word(text, true, |word, _| {
+            let start = all.buffer.len();
+            all.buffer.push_str(word);
+            all.words.push(start..all.buffer.len());
+        });
+        let Self { buffer, mut words } = all;
+        words.sort_unstable_by_key(|word| &buffer[word.clone()]);
+        words.dedup_by_key(|word| &buffer[word.clone()]);
+        let mut bytes = 0;
+        let within = words.partition_point(|word| {
             bytes += word.len();
             bytes <= TEXT_BYTES
+        });
+        words.truncate(within);
+        Self { buffer, words }
+    }
+
+    /// Separated by spaces.
+    pub(super) fn joined(&self) -> String {
+        let mut joined = String::with_capacity(self.words.iter().map(|word| word.len() + 1).sum());
+        for word in &self.words {
+            if !joined.is_empty() {
+                joined.push(' ');
+            }
+            joined.push_str(&self.buffer[word.clone()]);
+        }
+        joined
+    }
+
+    /// Whether the text contains all words of the query.
+    pub(super) fn has_all(&self, asked: &[Word]) -> bool {
+        asked.iter().all(|word| {
+            let from = self.words.partition_point(|had| self.buffer[had.clone()] < *word.text);
+            let found = self.words.get(from).map(|had| &self.buffer[had.clone()]);
+            found.is_some_and(|had| *had == word.text || (word.prefix && had.starts_with(&word.text)))
         })
-        .collect()
+    }
 }
 
 /// The words of a query.
 pub(super) fn query_tokens(question: &str) -> Vec<Word> {
-    words(question, false).into_iter().take(QUESTION_WORDS).collect()
+    query_words(question).into_iter().take(QUESTION_WORDS).collect()
 }
 
-/// Whether a text with these [`indexed`] words contains all words of the query.
-pub(super) fn has_all(indexed: &[String], asked: &[Word]) -> bool {
-    asked.iter().all(|word| {
-        let from = indexed.partition_point(|had| *had < word.text);
-        indexed.get(from).is_some_and(|had| *had == word.text || (word.prefix && had.starts_with(&word.text)))
-    })
+fn query_words(question: &str) -> BTreeSet<Word> {
+    let mut words = BTreeSet::new();
+    each_word(question, false, |text, prefix| {
+        words.insert(Word { text: text.to_owned(), prefix });
+    });
+    words
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -42,18 +80,34 @@ pub(super) struct Word {
     pub(super) prefix: bool,
 }
 
-/// The words of a text to be indexed (`indexed`), or of a query.
-fn words(text: &str, indexed: bool) -> BTreeSet<Word> {
-    let mut words = BTreeSet::new();
+/// Calls `add` with each word of a text to be indexed (`indexed`), or of a query, and with whether it is a prefix.
+fn each_word(text: &str, indexed: bool, mut add: impl FnMut(&str, bool)) {
     let mut plain = String::new();
     let mut run: Vec<char> = Vec::new();
-    for c in text.chars().chain(std::iter::once(' ')) {
+    let mut rest = text;
+    loop {
+        // Most of most texts is ASCII, where nothing has to be looked up.
+        let ascii = rest.bytes().take_while(u8::is_ascii).count();
+        for byte in rest[..ascii].bytes() {
+            if byte.is_ascii_alphanumeric() {
+                if !run.is_empty() {
+                    add_run(&mut run, indexed, &mut add);
+                }
+                plain.push(char::from(byte.to_ascii_lowercase()));
+            } else {
+                add_plain(&mut plain, &mut add);
+                add_run(&mut run, indexed, &mut add);
+            }
+        }
+        let mut chars = rest[ascii..].chars();
+        let Some(c) = chars.next() else { break };
+        rest = chars.as_str();
         let is_unspaced = is_unspaced(c);
         if is_unspaced || !c.is_alphanumeric() {
-            add_plain(&mut plain, &mut words);
+            add_plain(&mut plain, &mut add);
         }
         if !is_unspaced {
-            add_run(&mut run, indexed, &mut words);
+            add_run(&mut run, indexed, &mut add);
         }
         if is_unspaced {
             run.push(c);
@@ -61,20 +115,33 @@ fn words(text: &str, indexed: bool) -> BTreeSet<Word> {
             plain.extend(c.to_lowercase());
         }
     }
-    words
+    add_plain(&mut plain, &mut add);
+    add_run(&mut run, indexed, &mut add);
 }
 
-fn add_plain(plain: &mut String, words: &mut BTreeSet<Word>) {
-    if !plain.is_empty() {
-        words.insert(Word { text: plain.chars().take(WORD_CHARS).collect(), prefix: false });
-        plain.clear();
+fn add_plain(plain: &mut String, add: &mut impl FnMut(&str, bool)) {
+    if plain.is_empty() {
+        return;
     }
+    let end = match plain.len() {
+        0..=WORD_CHARS => plain.len(),
+        _ => plain.char_indices().nth(WORD_CHARS).map_or(plain.len(), |(at, _)| at),
+    };
+    add(&plain[..end], false);
+    plain.clear();
 }
 
-fn add_run(run: &mut Vec<char>, indexed: bool, words: &mut BTreeSet<Word>) {
-    words.extend(run.windows(2).map(|pair| Word { text: pair.iter().collect(), prefix: false }));
+fn add_run(run: &mut Vec<char>, indexed: bool, add: &mut impl FnMut(&str, bool)) {
+    let mut word = String::new();
+    for pair in run.windows(2) {
+        word.clear();
+        word.extend(pair);
+        add(&word, false);
+    }
     if let Some(last) = run.last().filter(|_| indexed || run.len() == 1) {
-        words.insert(Word { text: last.to_string(), prefix: !indexed });
+        word.clear();
+        word.push(*last);
+        add(&word, !indexed);
     }
     run.clear();
 }
@@ -102,12 +169,16 @@ fn is_unspaced(c: char) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
 
     fn check(text: &str, indexed: bool, expected: &[&str]) {
-        let found: Vec<String> = words(text, indexed)
-            .into_iter()
-            .map(|word| word.text + if word.prefix { "*" } else { "" })
-            .collect();
+        let found: Vec<String> = match indexed {
+            true => IndexedWords::of(text).joined().split_whitespace().map(str::to_owned).collect(),
+            false => {
+                let words = query_words(text).into_iter();
+                words.map(|word| word.text + if word.prefix { "*" } else { "" }).collect()
+            }
+        };
         assert_eq!(found, expected, "of {text:?}");
     }
 
@@ -127,8 +198,60 @@ mod tests {
     }
 
     #[test]
+    fn words_are_truncated_and_listed_once() {
+        let long = "Ä".repeat(70);
+        let truncated = "ä".repeat(64);
+        check(&format!("b {long} a B {long}z"), true, &["a", "b", &truncated]);
+        check(&"x".repeat(65), true, &[&"x".repeat(64)]);
+        check(&"x".repeat(65), false, &[&"x".repeat(64)]);
+        check("naïve café—Δx 股a股", true, &["a", "café", "naïve", "δx", "股"]);
+    }
+
+    /// The words of a text as the module's documentation defines them, without any shortcut.
+    fn defined(text: &str) -> BTreeSet<String> {
+        let mut words = BTreeSet::new();
+        let kind = |c: char| match c {
+            c if is_unspaced(c) => 2,
+            c if c.is_alphanumeric() => 1,
+            _ => 0,
+        };
+        let chars: Vec<char> = text.chars().collect();
+        for run in chars.chunk_by(|left, right| kind(*left) == kind(*right)) {
+            match kind(run[0]) {
+                1 => {
+                    let lower = run.iter().flat_map(|c| c.to_lowercase());
+                    words.insert(lower.take(WORD_CHARS).collect());
+                }
+                2 => {
+                    words.extend(run.windows(2).map(|pair| pair.iter().collect::<String>()));
+                    words.extend(run.last().map(char::to_string));
+                }
+                _ => {}
+            }
+        }
+        words
+    }
+
+    proptest! {
+        /// Goal: what is faster for ASCII changes nothing.
+        #[test]
+        fn words_are_as_defined(text in "([a-cX-Z0-1 ,.—éİßΣ贵州茅台ภาษ・\\u{1F600}]|[a-z]{60,70}){0,40}") {
+            let words = IndexedWords::of(&text).joined();
+            let expected: Vec<String> = defined(&text).into_iter().collect();
+            prop_assert_eq!(words, expected.join(" "));
+        }
+
+        /// Goal: the words of a text are those of its query, whatever the mix of scripts.
+        #[test]
+        fn a_text_is_found_by_its_own_words(text in "[a-zA-Z0-9 ,.—éİßΣ贵州茅台ภาษ\\u{1F600}]{0,60}") {
+            let words = query_words(&text);
+            prop_assert!(IndexedWords::of(&text).has_all(&words.into_iter().collect::<Vec<_>>()));
+        }
+    }
+
+    #[test]
     fn a_text_has_what_is_asked_for() {
-        let has = |text: &str, question: &str| has_all(&indexed(text), &query_tokens(question));
+        let has = |text: &str, question: &str| IndexedWords::of(text).has_all(&query_tokens(question));
         assert!(has("Buy 10 AAPL", "aapl buy"));
         assert!(!has("Buy 10 AAPL", "aapl sell"));
         assert!(!has("Buy 10 AAPL", "aap"), "a part is another word");

@@ -10,6 +10,7 @@ use rusqlite::types::{ToSqlOutput, ValueRef};
 use rusqlite::{CachedStatement, Connection, OpenFlags, ToSql};
 use std::fs::OpenOptions;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Duration;
 
 const READ_ONLY: OpenFlags = OpenFlags::SQLITE_OPEN_READ_ONLY.union(OpenFlags::SQLITE_OPEN_NO_MUTEX);
@@ -18,7 +19,9 @@ const URI_PATH: &percent_encoding::AsciiSet =
     &percent_encoding::NON_ALPHANUMERIC.remove(b'/').remove(b'.').remove(b'-').remove(b'_');
 
 /// Prepared statements cached per connection: more than the store uses.
-const CACHED_STATEMENTS: usize = 192;
+const CACHED_STATEMENTS: usize = 256;
+/// Max size of the writer's page cache, which grows as pages are used.
+const WRITER_CACHE_KIB: u32 = 64 << 10;
 /// How long to wait for another process's lock, such as a reader or a backup tool.
 const BUSY: Duration = Duration::from_secs(10);
 
@@ -59,8 +62,10 @@ pub(super) fn open(path: &Path) -> Result<Connection> {
     let connection = Connection::open_with_flags(path, flags)?;
     prepare(&connection)?;
     connection.query_row("PRAGMA journal_mode = WAL", [], |_| Ok(()))?;
-    // An acknowledged commit survives a power loss.
-    connection.execute_batch("PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON;")?;
+    // An acknowledged commit survives a power loss. The cache holds what most transactions read: indexes.
+    connection.execute_batch(&format!(
+        "PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON; PRAGMA cache_size = -{WRITER_CACHE_KIB};"
+    ))?;
     Ok(connection)
 }
 
@@ -106,7 +111,12 @@ pub(super) fn remove(path: &Path) -> Result<()> {
     Ok(())
 }
 
-fn prepare(connection: &Connection) -> Result<()> {
+/// Runs a statement without parameters, prepared once.
+pub(super) fn run(connection: &Connection, sql: &str) -> Result<(), StoreError> {
+    Ok(connection.prepare_cached(sql)?.execute([]).map(drop)?)
+}
+
+fn prepare(connection: &Connection) -> Result<(), StoreError> {
     connection.busy_timeout(BUSY)?;
     connection.set_prepared_statement_cache_capacity(CACHED_STATEMENTS);
     Ok(())
@@ -124,14 +134,19 @@ pub(crate) fn copy(connection: &Connection, to: &Path) -> Result<()> {
     Ok(())
 }
 
+/// A text that was queued for the search index, with its words if they are known.
+pub(super) type QueuedText = (i64, Option<Arc<String>>);
+
 /// A connection inside a transaction.
 pub(crate) struct SqliteDb<'c> {
     connection: &'c mut Connection,
+    /// The texts that the transaction queued for the search index.
+    pub(super) queued: Vec<QueuedText>,
 }
 
 impl<'c> SqliteDb<'c> {
     pub(crate) fn new(connection: &'c mut Connection) -> Self {
-        Self { connection }
+        Self { connection, queued: Vec::new() }
     }
 
     fn bound(&self, sql: &str, params: &[Value]) -> Result<CachedStatement<'_>> {
@@ -139,10 +154,15 @@ impl<'c> SqliteDb<'c> {
         if params.len() > NAMES.len() {
             return Err(StoreError::inconsistent("a statement has too many parameters"));
         }
-        for (name, value) in NAMES.iter().zip(params) {
-            let index = statement
-                .parameter_index(name)?
-                .ok_or_else(|| StoreError::inconsistent(format!("a statement has no parameter {name}")))?;
+        for (at, (name, value)) in NAMES.iter().zip(params).enumerate() {
+            // SQLite numbers parameters by their first use, which in most statements is their order.
+            let index = if statement.parameter_name(at + 1) == Some(name) {
+                at + 1
+            } else {
+                statement
+                    .parameter_index(name)?
+                    .ok_or_else(|| StoreError::inconsistent(format!("a statement has no parameter {name}")))?
+            };
             statement.raw_bind_parameter(index, value)?;
         }
         Ok(statement)
@@ -165,6 +185,13 @@ impl<'c> SqliteDb<'c> {
     fn change(&self, sql: &str, params: &[Value]) -> Result<u64> {
         Ok(self.bound(sql, params)?.raw_execute()? as u64)
     }
+
+    fn add(&self, sql: &str, params: &[Value]) -> Result<Option<i64>, StoreError> {
+        // SQLite collects returned rows in a temporary table; the connection knows the last row's ID anyway.
+        let plain = sql.strip_suffix(" RETURNING id").unwrap_or(sql);
+        let added = self.bound(plain, params)?.raw_execute()?;
+        Ok((added > 0).then(|| self.connection.last_insert_rowid()))
+    }
 }
 
 impl Db for SqliteDb<'_> {
@@ -179,6 +206,18 @@ impl Db for SqliteDb<'_> {
     fn execute<'a>(&'a mut self, sql: &'a str, params: &'a [Value]) -> BoxFuture<'a, Result<u64>> {
         ready(self.change(sql, params)).boxed()
     }
+
+    fn insert_id<'a>(
+        &'a mut self,
+        sql: &'a str,
+        params: &'a [Value],
+    ) -> BoxFuture<'a, Result<Option<i64>, StoreError>> {
+        ready(self.add(sql, params)).boxed()
+    }
+
+    fn queued_text(&mut self, text_id: i64, words: Option<&Arc<String>>) {
+        self.queued.push((text_id, words.cloned()));
+    }
 }
 
 impl ToSql for Value {
@@ -187,7 +226,12 @@ impl ToSql for Value {
             Self::Null => ToSqlOutput::Borrowed(ValueRef::Null),
             Self::I64(number) => ToSqlOutput::Borrowed(ValueRef::Integer(*number)),
             Self::Text(text) => ToSqlOutput::Borrowed(ValueRef::Text(text.as_bytes())),
+            Self::SharedText(text) => ToSqlOutput::Borrowed(ValueRef::Text(text.as_bytes())),
             Self::Blob(bytes) => ToSqlOutput::Borrowed(ValueRef::Blob(bytes)),
+            Self::Hash(hash) => ToSqlOutput::Borrowed(ValueRef::Blob(hash.as_bytes())),
+            Self::Array(_) => {
+                return Err(rusqlite::Error::ToSqlConversionFailure("SQLite has no arrays".into()));
+            }
             Self::Decimal(number) => ToSqlOutput::Owned(rusqlite::types::Value::Text(number.to_string())),
         })
     }
@@ -198,8 +242,8 @@ fn from_sqlite(value: ValueRef<'_>) -> Value {
         ValueRef::Null => Value::Null,
         ValueRef::Integer(number) => Value::I64(number),
         // Our statements never read a REAL, except for a reader's own arithmetic.
-        ValueRef::Real(number) => Value::Text(number.to_string()),
-        ValueRef::Text(text) => Value::Text(String::from_utf8_lossy(text).into_owned()),
+        ValueRef::Real(number) => Value::from(number.to_string()),
+        ValueRef::Text(text) => Value::from(String::from_utf8_lossy(text).into_owned()),
         ValueRef::Blob(bytes) => Value::Blob(bytes.to_vec()),
     }
 }

@@ -1,5 +1,6 @@
 //! SQLite: one writer thread with group commit, a few readers, one process.
 
+mod checkpoints;
 mod connection;
 mod lock;
 mod migrate;
@@ -10,7 +11,8 @@ mod writer;
 use crate::db::Db;
 use crate::error::{Result, StoreError};
 use crate::migrate::Migration;
-use connection::SqliteDb;
+use crate::write_task;
+pub(crate) use connection::SqliteDb;
 pub(crate) use connection::{beside, copy, create};
 use futures::FutureExt as _;
 use lock::Lock;
@@ -69,7 +71,7 @@ impl Engine {
         migrate::migrate(&mut connection, path, migrations)?;
         let source = ReadSource::shared(path);
         let readers = Readers::start(&source)?;
-        let writer = Some(Writer::start(connection)?);
+        let writer = Some(Writer::start(connection, path)?);
         Ok(Self { path: path.to_owned(), writer, readers, _lock: Some(lock), _source: source })
     }
 
@@ -86,14 +88,14 @@ impl Engine {
     pub(crate) fn write<T, F>(&self, work: F) -> BoxFuture<'static, Result<T>>
     where
         T: Send + 'static,
-        F: for<'a> Fn(&'a mut dyn Db) -> BoxFuture<'a, Result<T>> + Send + 'static,
+        F: for<'a> Fn(&'a mut dyn Db) -> BoxFuture<'a, Result<T, StoreError>> + Send + Sync + 'static,
     {
         let Some(writer) = &self.writer else {
             return async { Err(StoreError::ReadOnly) }.boxed();
         };
-        let (sender, receiver) = oneshot::channel();
-        writer.send(Box::new(WriteJob { work, result: None, sender }));
-        answered(receiver)
+        let (task, answered) = write_task::task(None, work);
+        writer.send(task);
+        answered
     }
 
     /// Runs the work on a reader, on one snapshot of the database.
@@ -103,9 +105,9 @@ impl Engine {
         F: for<'a> Fn(&'a mut dyn Db) -> BoxFuture<'a, Result<T>> + Send + 'static,
     {
         self.on_connection(move |connection| {
-            connection.execute_batch("BEGIN")?;
+            connection::run(connection, "BEGIN")?;
             let result = ready(work(&mut SqliteDb::new(connection)));
-            connection.execute_batch("COMMIT")?;
+            connection::run(connection, "COMMIT")?;
             result
         })
     }
@@ -146,40 +148,9 @@ pub(crate) fn check_file(path: &Path) -> Result<()> {
     }
 }
 
-/// Work for the writer, and where to send its result.
-struct WriteJob<T, F> {
-    work: F,
-    /// `None`: not run, or it panicked.
-    result: Option<Result<T>>,
-    sender: oneshot::Sender<Result<T>>,
-}
-
-impl<T, F> writer::WriterTask for WriteJob<T, F>
-where
-    T: Send,
-    F: for<'a> Fn(&'a mut dyn Db) -> BoxFuture<'a, Result<T>> + Send,
-{
-    fn run(&mut self, db: &mut dyn Db) -> bool {
-        self.result = None;
-        self.result.insert(ready((self.work)(db))).is_ok()
-    }
-
-    fn fail(&mut self, error: StoreError) {
-        self.result = Some(Err(error));
-    }
-
-    fn answer(self: Box<Self>, ended: Result<()>) {
-        let answer = match (self.result, ended) {
-            (Some(Err(error)), _) | (_, Err(error)) => Err(error),
-            (Some(Ok(value)), Ok(())) => Ok(value),
-            (None, Ok(())) => return,
-        };
-        // Nobody may be waiting for the result.
-        let _ = self.sender.send(answer);
-    }
-}
-
-fn answered<T: Send + 'static>(receiver: oneshot::Receiver<Result<T>>) -> BoxFuture<'static, Result<T>> {
+fn answered<T: Send + 'static>(
+    receiver: oneshot::Receiver<Result<T, StoreError>>,
+) -> BoxFuture<'static, Result<T, StoreError>> {
     async move {
         receiver.await.unwrap_or_else(|_| Err(StoreError::Database("the database thread is gone".to_owned())))
     }
@@ -187,8 +158,16 @@ fn answered<T: Send + 'static>(receiver: oneshot::Receiver<Result<T>>) -> BoxFut
 }
 
 /// The result of work whose statements all resolve immediately.
-fn ready<T>(work: BoxFuture<'_, Result<T>>) -> Result<T> {
-    work.now_or_never().unwrap_or_else(|| {
-        Err(StoreError::Inconsistent("work on SQLite waits for something else".to_owned()))
-    })
+fn ready<T>(work: BoxFuture<'_, Result<T, StoreError>>) -> Result<T, StoreError> {
+    work.now_or_never().unwrap_or_else(|| Err(waits()))
+}
+
+fn waits() -> StoreError {
+    StoreError::Inconsistent("work on SQLite waits for something else".to_owned())
+}
+
+/// A connection that writes, as the writer has.
+#[cfg(test)]
+pub(crate) fn open_for_tests(path: &Path) -> Connection {
+    connection::open(path).expect("opens")
 }

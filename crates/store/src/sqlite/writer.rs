@@ -1,12 +1,15 @@
 //! The only thread that writes. Tasks that queue up while a transaction is being made durable are committed
 //! together in the next one: many commits, one fsync.
 
-use super::connection::SqliteDb;
-use crate::db::Db;
+use super::checkpoints::Checkpoints;
+use super::connection::{QueuedText, SqliteDb, run};
 use crate::error::{Result, StoreError};
-use crate::search::deferred_index;
+use crate::search::deferred_index::{self, QueuedWords};
+use crate::write_task::WriteTask;
+use futures::FutureExt as _;
 use rusqlite::Connection;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::Path;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::thread::JoinHandle;
 use std::time::Duration;
@@ -15,46 +18,33 @@ use std::time::Duration;
 const MAX_TASKS: usize = 256;
 /// How long the queue must be idle before the full text index catches up.
 const IDLE_DELAY: Duration = Duration::from_millis(200);
-/// Max lag of the full text index in rows of all tables: a few hundred messages. Every search has to read what is
-/// not indexed yet.
-const MAX_INDEX_LAG: u64 = 4096;
+/// Texts that may wait for the full text index while tasks arrive. Every search has to read what is not indexed
+/// yet.
+const MAX_INDEX_LAG: usize = 256;
 /// Texts indexed per transaction: a task that arrives meanwhile waits no longer than that.
 const TEXTS_PER_BATCH: usize = 64;
-
-/// Work to be done inside a transaction.
-pub(super) trait WriterTask: Send {
-    /// Does the work. Returns `false` if it failed and its changes must be rolled back. It may be called again
-    /// after a rollback.
-    fn run(&mut self, db: &mut dyn Db) -> bool;
-
-    /// Marks the work as failed.
-    fn fail(&mut self, error: StoreError);
-
-    /// Sends the result to the waiter, given how the surrounding transaction ended. Work that panicked sends
-    /// nothing: its receiver sees the sender dropped.
-    fn answer(self: Box<Self>, ended: Result<()>);
-}
 
 /// The writer's handle. Dropping it waits until all tasks sent are durable.
 #[derive(Debug)]
 pub(super) struct Writer {
-    tasks: Option<Sender<Box<dyn WriterTask>>>,
+    tasks: Option<Sender<Box<dyn WriteTask>>>,
     thread: Option<JoinHandle<()>>,
 }
 
 impl Writer {
-    pub(super) fn start(connection: Connection) -> Result<Self> {
+    pub(super) fn start(mut connection: Connection, path: &Path) -> Result<Self, StoreError> {
+        let checkpoints = Checkpoints::start(&mut connection, path)?;
         let (tasks, queue) = channel();
         let thread = std::thread::Builder::new()
             .name("papertape-writer".to_owned())
-            .spawn(move || work(connection, &queue))
+            .spawn(move || work(connection, &queue, checkpoints))
             .map_err(|error| StoreError::Database(format!("cannot start the writer: {error}")))?;
         Ok(Self { tasks: Some(tasks), thread: Some(thread) })
     }
 
     /// Queues a task. If the thread is gone, the task is dropped together with its sender, which notifies the
     /// waiter.
-    pub(super) fn send(&self, task: Box<dyn WriterTask>) {
+    pub(super) fn send(&self, task: Box<dyn WriteTask>) {
         if let Some(tasks) = &self.tasks {
             let _ = tasks.send(task);
         }
@@ -70,12 +60,11 @@ impl Drop for Writer {
     }
 }
 
-fn work(mut connection: Connection, queue: &Receiver<Box<dyn WriterTask>>) {
+fn work(mut connection: Connection, queue: &Receiver<Box<dyn WriteTask>>, mut checkpoints: Checkpoints) {
     // Process the backlog left by an earlier process first.
     let mut is_behind = true;
-    let mut up_to_date_at = connection.total_changes();
+    let mut index = IndexQueue::default();
     let mut timeout = IDLE_DELAY;
-    let mut lags = false;
     loop {
         let next = match is_behind {
             true => queue.recv_timeout(timeout),
@@ -86,107 +75,165 @@ fn work(mut connection: Connection, queue: &Receiver<Box<dyn WriterTask>>) {
             Ok(first) => {
                 let mut group = vec![first];
                 group.extend(queue.try_iter().take(MAX_TASKS - 1));
-                transact(&mut connection, group);
+                let queued = transact(&mut connection, group);
                 is_behind = true;
-                if connection.total_changes() - up_to_date_at >= MAX_INDEX_LAG {
-                    while catch_up(&mut connection, &mut lags) {}
-                    up_to_date_at = connection.total_changes();
+                let added = queued.len();
+                index.add(queued);
+                if index.waiting >= MAX_INDEX_LAG {
+                    // One batch, so that the next task does not wait for the whole backlog; large enough that the
+                    // backlog shrinks.
+                    index.catch_up(&mut connection, TEXTS_PER_BATCH.max(2 * added));
                 }
             }
             Err(RecvTimeoutError::Timeout) => {
-                is_behind = catch_up(&mut connection, &mut lags);
+                is_behind = index.catch_up(&mut connection, TEXTS_PER_BATCH);
                 timeout = Duration::ZERO;
-                up_to_date_at = connection.total_changes();
             }
             Err(RecvTimeoutError::Disconnected) => break,
         }
+        checkpoints.after_commit(&connection);
     }
-    while catch_up(&mut connection, &mut lags) {}
+    while index.catch_up(&mut connection, TEXTS_PER_BATCH) {}
+    drop(checkpoints);
     // Leaves one file behind instead of three.
     let _ = connection.execute_batch("PRAGMA wal_checkpoint(TRUNCATE)");
 }
 
-/// Indexes one batch of texts. Returns `false` if nothing is left for now. A failure is logged once, until the
-/// index makes progress again.
-fn catch_up(connection: &mut Connection, lags: &mut bool) -> bool {
-    let caught_up = run(connection, "BEGIN IMMEDIATE").and_then(|()| {
-        let done =
-            super::ready(Box::pin(deferred_index::catch_up(&mut SqliteDb::new(connection), TEXTS_PER_BATCH)));
-        match done {
-            Ok(count) => commit(connection).map(|()| count),
+/// What the full text index does not contain yet.
+#[derive(Default)]
+struct IndexQueue {
+    words: QueuedWords,
+    /// Texts queued since the index was last up to date.
+    waiting: usize,
+    /// Whether the last batch failed.
+    has_failed: bool,
+}
+
+impl IndexQueue {
+    fn add(&mut self, queued: Vec<QueuedText>) {
+        self.waiting += queued.len();
+        for (text_id, words) in queued {
+            self.words.insert(text_id, words);
+        }
+    }
+
+    /// Indexes one batch of texts. Returns `false` if nothing is left for now. A failure is logged once, until the
+    /// index makes progress again.
+    fn catch_up(&mut self, connection: &mut Connection, most: usize) -> bool {
+        let caught_up = run(connection, "BEGIN IMMEDIATE").and_then(|()| {
+            let mut db = SqliteDb::new(connection);
+            match super::ready(Box::pin(deferred_index::catch_up(&mut db, &mut self.words, most))) {
+                Ok(count) => commit(connection).map(|()| count),
+                Err(error) => {
+                    let _ = run(connection, "ROLLBACK");
+                    Err(error)
+                }
+            }
+        });
+        match caught_up {
+            Ok(count) => {
+                self.has_failed = false;
+                let is_behind = count == most;
+                self.waiting = if is_behind { self.waiting.saturating_sub(count) } else { 0 };
+                is_behind
+            }
             Err(error) => {
-                let _ = run(connection, "ROLLBACK");
-                Err(error)
+                // Until then, searches read the texts themselves.
+                if !std::mem::replace(&mut self.has_failed, true) {
+                    tracing::warn!(error = %error, "the search index lags behind the database; searches read the texts instead");
+                }
+                // Not again after the next task, but after as many as before this one.
+                self.waiting = 0;
+                false
             }
-        }
-    });
-    match caught_up {
-        Ok(count) => {
-            *lags = false;
-            count == TEXTS_PER_BATCH
-        }
-        Err(error) => {
-            // Until then, searches read the texts themselves.
-            if !std::mem::replace(lags, true) {
-                tracing::warn!(error = %error, "the search index lags behind the database; searches read the texts instead");
-            }
-            false
         }
     }
 }
 
-fn transact(connection: &mut Connection, mut group: Vec<Box<dyn WriterTask>>) {
+/// Runs the tasks in one transaction. Returns the texts that it queued for the full text index.
+fn transact(connection: &mut Connection, mut group: Vec<Box<dyn WriteTask>>) -> Vec<QueuedText> {
     let ended = match run_together(connection, &mut group) {
         Some(ended) => ended,
         None => one_by_one(connection, &mut group),
     };
+    let (ended, queued) = match ended {
+        Ok(queued) => (Ok(()), queued),
+        Err(error) => (Err(error), Vec::new()),
+    };
     for task in group {
         task.answer(ended.clone());
     }
+    queued
 }
 
 /// Runs all tasks without savepoints, which is much cheaper: with savepoints, the full text index is written once
 /// per task instead of once per transaction. Returns `None` if one of several tasks failed, which is rare:
 /// everything was then rolled back.
-fn run_together(connection: &mut Connection, group: &mut [Box<dyn WriterTask>]) -> Option<Result<()>> {
+fn run_together(
+    connection: &mut Connection,
+    group: &mut [Box<dyn WriteTask>],
+) -> Option<Result<Vec<QueuedText>, StoreError>> {
     if let Err(error) = run(connection, "BEGIN IMMEDIATE") {
         return Some(Err(error));
     }
     let is_only = group.len() == 1;
+    let mut queued = Vec::new();
     for task in group {
-        if !run_guarded(connection, &mut **task) {
-            let _ = run(connection, "ROLLBACK");
-            return is_only.then_some(Ok(()));
+        match run_guarded(connection, &mut **task) {
+            Some(texts) => queued.extend(texts),
+            None => {
+                let _ = run(connection, "ROLLBACK");
+                return is_only.then(|| Ok(Vec::new()));
+            }
         }
     }
-    Some(commit(connection))
+    Some(commit(connection).map(|()| queued))
 }
 
 /// Runs each task in its own savepoint; only a failed task is rolled back.
-fn one_by_one(connection: &mut Connection, group: &mut [Box<dyn WriterTask>]) -> Result<()> {
+fn one_by_one(
+    connection: &mut Connection,
+    group: &mut [Box<dyn WriteTask>],
+) -> Result<Vec<QueuedText>, StoreError> {
     run(connection, "BEGIN IMMEDIATE")?;
+    let mut queued = Vec::new();
     for task in group {
-        if let Err(error) = in_savepoint(connection, &mut **task) {
-            task.fail(error);
+        match in_savepoint(connection, &mut **task) {
+            Ok(texts) => queued.extend(texts),
+            Err(error) => task.fail(error),
         }
     }
-    commit(connection)
+    commit(connection).map(|()| queued)
 }
 
-fn in_savepoint(connection: &mut Connection, task: &mut dyn WriterTask) -> Result<()> {
+fn in_savepoint(
+    connection: &mut Connection,
+    task: &mut dyn WriteTask,
+) -> Result<Vec<QueuedText>, StoreError> {
     run(connection, "SAVEPOINT task")?;
-    if !run_guarded(connection, task) {
+    let queued = run_guarded(connection, task);
+    if queued.is_none() {
         run(connection, "ROLLBACK TO task")?;
     }
-    run(connection, "RELEASE task")
+    run(connection, "RELEASE task")?;
+    Ok(queued.unwrap_or_default())
 }
 
-/// A panic is a bug in that task and must not take down the writer.
-fn run_guarded(connection: &mut Connection, task: &mut dyn WriterTask) -> bool {
-    let ran = catch_unwind(AssertUnwindSafe(|| task.run(&mut SqliteDb::new(connection))));
+/// Runs a task; `None` if it failed. A panic is a bug in that task and must not take down the writer.
+fn run_guarded(connection: &mut Connection, task: &mut dyn WriteTask) -> Option<Vec<QueuedText>> {
+    let ran = catch_unwind(AssertUnwindSafe(|| {
+        let mut db = SqliteDb::new(connection);
+        if task.run(&mut db).now_or_never() == Some(true) {
+            return Some(db.queued);
+        }
+        if task.failure().is_none() {
+            task.fail(super::waits());
+        }
+        None
+    }));
     ran.unwrap_or_else(|_| {
         tracing::error!("a database write panicked and was rolled back");
-        false
+        None
     })
 }
 
@@ -194,8 +241,4 @@ fn commit(connection: &Connection) -> Result<()> {
     run(connection, "COMMIT").inspect_err(|_| {
         let _ = run(connection, "ROLLBACK");
     })
-}
-
-fn run(connection: &Connection, sql: &str) -> Result<()> {
-    Ok(connection.prepare_cached(sql)?.execute([]).map(drop)?)
 }

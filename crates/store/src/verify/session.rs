@@ -260,7 +260,9 @@ impl Walk {
         if let Some(why) = duplicates::check_rows(db, step.id, &rows).await? {
             return broken(vec!["trade_reflections", "texts"], &why);
         }
-        let mut attempts = self.attempts.remove(&step.id).unwrap_or_default();
+        let is_sent = step.class == StepClass::External && step.reused_from.is_none();
+        let only = || if is_sent { vec![(1, None)] } else { Vec::new() };
+        let mut attempts = self.attempts.remove(&step.id).unwrap_or_else(only);
         if step.kind.is_none() {
             attempts.pop();
         }
@@ -306,8 +308,11 @@ from_row! { impl row => ChainedStep {
     id, path, class, digest, request_ref, kind, outcome_ref, implied_hash, detached, previous, hash, reused_from,
 } }
 
-/// A session's attempts by step, oldest first.
-async fn attempts(db: &mut dyn Db, session: SessionId) -> Result<BTreeMap<i64, Vec<(u32, Option<String>)>>> {
+/// A session's attempts by step, oldest first. A step without rows has at most one attempt, without an error.
+async fn attempts(
+    db: &mut dyn Db,
+    session: SessionId,
+) -> Result<BTreeMap<i64, Vec<(u32, Option<String>)>>, StoreError> {
     let sql = "SELECT a.step_id, a.attempt, a.error FROM step_attempts a JOIN steps s ON s.id = a.step_id
         WHERE s.session_id = $1 ORDER BY a.step_id, a.attempt";
     let mut attempts: BTreeMap<i64, Vec<_>> = BTreeMap::new();

@@ -5,6 +5,7 @@ use crate::places::{Place, on_both};
 use papertape_core::id::JobId;
 use papertape_core::ports::{Queue as _, RecordError, RecordStore as _};
 use papertape_core::record::{Lease, NewSession};
+use std::time::Duration;
 
 on_both!(sixty_four_writers_lose_nothing);
 
@@ -49,4 +50,72 @@ async fn sixty_four_writers_lose_nothing(place: Place) {
     assert_eq!(place.number("SELECT max(message_index) FROM reasoning_logs").await, count - 1);
     let report = store.verify_chain(&JobId::new("busy")).await.expect("verifies");
     assert_eq!((report.broken, report.links), (None, count as u64));
+}
+
+/// Goal: what a job's writers hand over while a transaction is in progress shares the next one.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn postgres_writes_of_one_job_share_transactions() {
+    const WRITERS: i64 = 48;
+    let place = Place::postgres();
+    let store = place.store().await;
+    store.enqueue(new_job("busy", &["momentum"], 0)).await.expect("queues");
+    let lease = claim(&store, "busy").await;
+    let new = NewSession { agent: "momentum".into(), date: date("2012-03-01"), at: at(0) };
+    let session = store.open_session(&lease, new).await.expect("opens").id;
+    let writes = (0..WRITERS).map(|writer| {
+        let writes = said(&format!("node{writer}#1/message#1"), &format!("{writer}"));
+        // Handed over in this order, although nobody waits yet.
+        store.commit(commit(&lease, session, writes))
+    });
+    futures::future::try_join_all(writes.collect::<Vec<_>>()).await.expect("commits");
+    let transactions = place.number("SELECT count(DISTINCT CAST(xmin AS TEXT)) FROM steps").await;
+    assert!(transactions <= 3, "{transactions} transactions for {WRITERS} writes");
+    let in_order = "SELECT count(*) FROM steps WHERE path = 'node' || (seq - 1) || '#1/message#1'";
+    assert_eq!(place.number(in_order).await, WRITERS);
+}
+
+/// Goal: two jobs that write the same texts in opposite orders do not block each other until PostgreSQL ends one of
+/// their transactions.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn postgres_shared_texts_cause_no_deadlock() {
+    const TEXTS: usize = 12;
+    const DEADLOCKS: &str = "SELECT deadlocks FROM pg_stat_database WHERE datname = current_database()";
+    let place = Place::postgres();
+    let store = place.store().await;
+    let before = place.number(DEADLOCKS).await;
+    let mut sessions = Vec::new();
+    for job in ["forth", "back"] {
+        store.enqueue(new_job(job, &["momentum"], 0)).await.expect("queues");
+        let lease = claim(&store, job).await;
+        let new = NewSession { agent: "momentum".into(), date: date("2012-03-01"), at: at(0) };
+        let session = store.open_session(&lease, new).await.expect("opens").id;
+        sessions.push((lease, session));
+    }
+    for round in 0..20 {
+        let mut writes = Vec::new();
+        for at in 0..TEXTS {
+            for ((lease, session), text) in sessions.iter().zip([at, TEXTS - 1 - at]) {
+                let path = format!("node{round}#1/message#{}", at + 1);
+                let said = said(&path, &format!("{text} of round {round}, written by both"));
+                writes.push(store.commit(commit(lease, *session, said)));
+            }
+        }
+        futures::future::try_join_all(writes).await.expect("commits");
+    }
+    for job in ["forth", "back"] {
+        let report = store.verify_chain(&JobId::new(job)).await.expect("verifies");
+        assert_eq!((report.broken, report.links), (None, 20 * TEXTS as u64));
+    }
+    // A connection reports its deadlocks when it is closed at the latest.
+    drop(store);
+    let others = "SELECT count(*) FROM pg_stat_activity
+        WHERE datname = current_database() AND pid <> pg_backend_pid()";
+    let closed = async {
+        while place.number(others).await > 1 {
+            tokio::task::yield_now().await;
+        }
+    };
+    // A server that is shared with others is never without them.
+    let _ = tokio::time::timeout(Duration::from_secs(10), closed).await;
+    assert_eq!(place.number(DEADLOCKS).await, before);
 }

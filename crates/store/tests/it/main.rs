@@ -2,13 +2,16 @@
 
 mod accounts;
 mod actions;
+mod attempts;
 mod branch;
 mod cancels;
 mod chats;
 mod crashes;
+mod cut_off;
 mod deletes;
 mod desk;
 mod dev;
+mod ended_days;
 mod files;
 mod frozen;
 mod group;

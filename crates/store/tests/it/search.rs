@@ -115,3 +115,27 @@ async fn what_the_index_has_not_come_to_is_found() {
     assert_eq!(place.number(TO_INDEX).await, 0, "the next one does it");
     check(&place.store().await, "caught up").await;
 }
+
+/// Goal: the list of texts that are not indexed yet stays short although the writer never pauses.
+#[tokio::test]
+async fn the_index_keeps_up_under_load() {
+    let place = Place::sqlite();
+    let store = place.store().await;
+    store.enqueue(new_job("first", &[], 0)).await.expect("queues");
+    let lease = claim(&store, "first").await;
+    let new = NewSession { agent: "agent-00".into(), date: date("2012-03-01"), at: at(0) };
+    let session = store.open_session(&lease, new).await.expect("opens").id;
+    for round in 0..6 {
+        let writes = (0..200).map(|turn| {
+            let words = format!("everywhere word{round}x{turn}");
+            let writes = said(&format!("node{round}#1/message#{turn}"), &words);
+            store.commit(commit(&lease, session, writes))
+        });
+        futures::future::try_join_all(writes.collect::<Vec<_>>()).await.expect("commits");
+        let waiting = place.number(TO_INDEX).await;
+        assert!(waiting <= 512, "{waiting} texts wait");
+    }
+    for word in ["word0x0", "word3x199", "everywhere word5x7"] {
+        assert_eq!(found(&store, None, word).await, [0], "{word}");
+    }
+}

@@ -35,6 +35,12 @@ impl Series {
     pub fn over(&self, other: &Self) -> Self {
         Self(self.0.iter().zip(&other.0).map(|(one, other)| one / other).collect())
     }
+
+    /// Each value minus the other series' value of the same round.
+    #[must_use]
+    pub fn minus(&self, other: &Self) -> Self {
+        Self(self.0.iter().zip(&other.0).map(|(one, other)| one - other).collect())
+    }
 }
 
 impl FromIterator<f64> for Series {

@@ -1,24 +1,14 @@
-//! The formulas. Each takes its series oldest first and returns a value per bar: `None` while there is too
-//! little data, or if it would divide by zero.
+//! The formulas over a window of bars. Each takes its series oldest first and returns a value per bar: `None` while
+//! there is too little data, or if it would divide by zero. A value depends on the bars of its window only, so a
+//! series that begins later has the same values from its first complete window on.
 //!
 //! A window of zero bars has no values.
 //!
-//! Sources: J. Welles Wilder, *New Concepts in Technical Trading Systems* (1978), for RSI and ATR; Gerald
-//! Appel, *Technical Analysis: Power Tools for Active Investors* (2005), for MACD; John Bollinger, *Bollinger
-//! on Bollinger Bands* (2001); Gene Quong and Avrum Soudack, "Volume-Weighted RSI: Money Flow", *Stocks &
-//! Commodities* 7:3 (1989), for MFI. If a source does not define the first value of an average, it is the
-//! simple average of the first window.
-
-/// The three lines of MACD.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Macd {
-    /// Fast minus slow average.
-    pub line: Vec<Option<f64>>,
-    /// The line's own exponential average.
-    pub signal: Vec<Option<f64>>,
-    /// Line minus signal.
-    pub histogram: Vec<Option<f64>>,
-}
+//! Sources, also of the indicators that depend on every bar: J. Welles Wilder, *New Concepts in Technical Trading
+//! Systems* (1978), for RSI and ATR; Gerald Appel, *Technical Analysis: Power Tools for Active Investors* (2005), for
+//! MACD; John Bollinger, *Bollinger on Bollinger Bands* (2001); Gene Quong and Avrum Soudack, "Volume-Weighted RSI:
+//! Money Flow", *Stocks & Commodities* 7:3 (1989), for MFI. If a source does not define the first value of an
+//! average, it is the simple average of the first window.
 
 /// The three lines of Bollinger bands.
 #[derive(Clone, Debug, PartialEq)]
@@ -37,41 +27,6 @@ pub fn sma(values: &[f64], window: usize) -> Vec<Option<f64>> {
     rolling(values.len(), window, |range| Some(mean(&values[range])))
 }
 
-/// Exponential moving average: `ema + 2 / (window + 1) x (value - ema)`, starting with the simple average of
-/// the first `window` values.
-#[must_use]
-pub fn ema(values: &[f64], window: usize) -> Vec<Option<f64>> {
-    smoothed(values, window, 2.0 / (float(window) + 1.0))
-}
-
-/// MACD: the fast exponential average minus the slow one, with an exponential average of that as the signal,
-/// starting with the simple average of the line's first `signal` values.
-#[must_use]
-pub fn macd(values: &[f64], fast: usize, slow: usize, signal: usize) -> Macd {
-    let line = pairwise(&ema(values, fast), &ema(values, slow), |fast, slow| fast - slow);
-    let missing = line.iter().take_while(|value| value.is_none()).count();
-    let known: Vec<f64> = line.iter().flatten().copied().collect();
-    let mut signal_line = vec![None; missing];
-    signal_line.extend(ema(&known, signal));
-    let histogram = pairwise(&line, &signal_line, |line, signal| line - signal);
-    Macd { line, signal: signal_line, histogram }
-}
-
-/// Wilder's relative strength index: `100 x gain / (gain + loss)`, which is his
-/// `100 - 100 / (1 + gain / loss)`, of the averages of the gains and the losses from close to close.
-/// The first averages are simple ones of the first `window` changes, then each is
-/// `(average x (window - 1) + change) / window`. A series that has never moved has none.
-#[must_use]
-pub fn rsi(closes: &[f64], window: usize) -> Vec<Option<f64>> {
-    let changes: Vec<f64> = closes.windows(2).map(|pair| pair[1] - pair[0]).collect();
-    let gains: Vec<f64> = changes.iter().map(|change| change.max(0.0)).collect();
-    let losses: Vec<f64> = changes.iter().map(|change| (-change).max(0.0)).collect();
-    let share = pairwise(&wilder(&gains, window), &wilder(&losses, window), |gain, loss| {
-        100.0 * gain / (gain + loss)
-    });
-    after_first(closes.len(), share)
-}
-
 /// Bollinger bands: the simple moving average, and the given number of population standard deviations (ddof
 /// 0) of the same window above and below it.
 #[must_use]
@@ -86,15 +41,6 @@ pub fn bollinger(values: &[f64], window: usize, deviations: f64) -> Bollinger {
     let upper = pairwise(&middle, &spread, |middle, spread| middle + spread);
     let lower = pairwise(&middle, &spread, |middle, spread| middle - spread);
     Bollinger { middle, upper, lower }
-}
-
-/// Wilder's average true range: the true range is the greatest of high minus low and the distances
-/// of high and low from the previous close, so the first bar has none. Averaged as in [`rsi`].
-#[must_use]
-pub fn atr(highs: &[f64], lows: &[f64], closes: &[f64], window: usize) -> Vec<Option<f64>> {
-    let ranges: Vec<f64> =
-        (1..closes.len()).map(|at| highs[at].max(closes[at - 1]) - lows[at].min(closes[at - 1])).collect();
-    after_first(closes.len(), wilder(&ranges, window))
 }
 
 /// Volume-weighted moving average: the sum of close times volume over the sum of the volumes.
@@ -130,25 +76,6 @@ pub fn mfi(highs: &[f64], lows: &[f64], closes: &[f64], volumes: &[f64], window:
     after_first(closes.len(), share)
 }
 
-/// Wilder's average: each new value has the weight 1 / `window`.
-fn wilder(values: &[f64], window: usize) -> Vec<Option<f64>> {
-    smoothed(values, window, 1.0 / float(window))
-}
-
-fn smoothed(values: &[f64], window: usize, weight: f64) -> Vec<Option<f64>> {
-    let mut average = None;
-    (0..values.len())
-        .map(|at| {
-            average = match average {
-                Some(average) => Some(average + weight * (values[at] - average)),
-                None if window > 0 && at + 1 == window => Some(mean(&values[..window])),
-                None => None,
-            };
-            average
-        })
-        .collect()
-}
-
 fn rolling(
     length: usize,
     window: usize,
@@ -179,11 +106,11 @@ fn mean(values: &[f64]) -> f64 {
     values.iter().sum::<f64>() / float(values.len())
 }
 
-fn finite(value: f64) -> Option<f64> {
+pub(super) fn finite(value: f64) -> Option<f64> {
     value.is_finite().then_some(value)
 }
 
 #[expect(clippy::cast_precision_loss, reason = "a number of bars is far below 2^52")]
-fn float(count: usize) -> f64 {
+pub(super) fn float(count: usize) -> f64 {
     count as f64
 }

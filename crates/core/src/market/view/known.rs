@@ -58,6 +58,13 @@ impl<'a> VisibleSeries<'a> {
         })
     }
 
+    /// The corporate actions with this ex-date.
+    pub(super) fn actions_on(&self, date: Date) -> &'a [CorporateAction] {
+        let first = self.actions.partition_point(|action| action.ex_date < date);
+        let end = self.actions.partition_point(|action| action.ex_date <= date);
+        &self.actions[first..end]
+    }
+
     /// For each of these days, oldest first: the number of the instant's shares per share of the day.
     pub(super) fn factors(&self, days: &[&TradingDay]) -> Vec<Decimal> {
         let mut splits =
@@ -83,11 +90,13 @@ impl<'a> VisibleSeries<'a> {
         closes_at: Timestamp,
         factor: Decimal,
     ) -> Bar {
+        let is_converted = factor != Decimal::ONE;
         let price = |column: ColumnSlice<'_>| {
-            let raw = column.get(row);
-            Price(if factor == Decimal::ONE { raw.normalize() } else { round(raw / factor, PRICE_DP) })
+            Price(match is_converted {
+                false => column.get_normalized(row),
+                true => round(column.get(row) / factor, PRICE_DP),
+            })
         };
-        let volume = bars.volume.get(row);
         Bar {
             date,
             opens_at: instant_of(bars.opens_at.get(row)),
@@ -96,27 +105,53 @@ impl<'a> VisibleSeries<'a> {
             high: price(bars.high),
             low: price(bars.low),
             close: price(bars.close),
-            volume: Quantity(if factor == Decimal::ONE {
-                volume.normalize()
-            } else {
-                round(volume * factor, QUANTITY_DP)
+            volume: Quantity(match is_converted {
+                false => bars.volume.get_normalized(row),
+                true => round(bars.volume.get(row) * factor, QUANTITY_DP),
             }),
         }
     }
 
-    /// All complete bars, converted, as floats.
-    pub(super) fn input(&self, factors: &[Decimal]) -> Input {
-        let factors: Vec<f64> = factors.iter().map(|f| f.to_f64().unwrap_or(f64::NAN)).collect();
+    /// The ex-date of the latest split in effect; `None` if there is none.
+    pub(super) fn latest_split(&self) -> Option<Date> {
+        let split = self.actions.iter().rev().find(|action| action.split_ratio().is_some());
+        split.map(|action| action.ex_date)
+    }
+
+    /// The complete bars from a row on, converted, as floats.
+    pub(super) fn input(&self, from: usize, days: &[TradingDay]) -> Input {
+        let factors = self.factors_from(from, days);
         let prices = |column: ColumnSlice<'_>| -> Vec<f64> {
-            factors.iter().enumerate().map(|(row, factor)| column.get_f64(row) / factor).collect()
+            let unit = column.unit();
+            let cells = (from..).zip(&factors);
+            cells.map(|(row, factor)| column.get_f64(row, unit) / factor).collect()
         };
-        let volume = |(row, factor)| self.bars.volume.get_f64(row) * factor;
+        let unit = self.bars.volume.unit();
+        let volume = |(row, factor): (usize, &f64)| self.bars.volume.get_f64(row, unit) * factor;
         Input {
             high: prices(self.bars.high),
             low: prices(self.bars.low),
             close: prices(self.bars.close),
-            volume: factors.iter().enumerate().map(volume).collect(),
+            volume: (from..).zip(&factors).map(volume).collect(),
         }
+    }
+
+    /// [`Self::factors`] of the complete bars from a row on, as floats.
+    fn factors_from(&self, from: usize, days: &[TradingDay]) -> Vec<f64> {
+        let mut factors = vec![1.0; self.bars.closed() - from];
+        let mut factor = Decimal::ONE;
+        let splits = self.actions.iter().rev().filter_map(|a| Some((a.ex_date, a.split_ratio()?)));
+        for (ex_date, ratio) in splits {
+            let day = days.get(days.partition_point(|day| day.date < ex_date));
+            let before = day.map_or(usize::MAX, |day| self.bars.opens_at.before(day.open.as_microsecond()));
+            let Some(count) = before.min(self.bars.closed()).checked_sub(from).filter(|count| *count > 0)
+            else {
+                break;
+            };
+            factor *= ratio;
+            factors[..count].fill(factor.to_f64().unwrap_or(f64::NAN));
+        }
+        factors
     }
 }
 

@@ -1,6 +1,8 @@
 //! What was known at one instant.
 
+mod indicators;
 mod known;
+mod news;
 mod of_dataset;
 mod read;
 mod universe;
@@ -9,11 +11,11 @@ pub(super) use known::LOOK_BACK;
 pub use read::{Bar, BarRange, Exposure, KnownPrice, PriceKind, ViewRead};
 pub use universe::GENERAL_NEWS;
 
+use super::caches::Caches;
 use super::calendar::{TradingDay, day_at, ends_at, instant_of};
 use super::column::BarsSlice;
 use super::error::ReadError;
 use super::facts::{Fundamental, Instrument, MacroPoint, MembershipChange, News, Published};
-use super::indicator::{Indicator, IndicatorTable};
 use super::interval::Interval;
 use super::parts::{DatasetParts, Series};
 use crate::id::{ContentHash, Symbol};
@@ -36,6 +38,7 @@ use universe::Universe;
 pub struct MarketView<'a> {
     instant: Timestamp,
     dataset: ContentHash,
+    caches: &'a Caches,
     zone_name: &'a str,
     pub(super) zone: &'a TimeZone,
     /// The days that have begun.
@@ -53,20 +56,27 @@ pub struct MarketView<'a> {
 }
 
 impl<'a> MarketView<'a> {
-    pub(super) fn new(parts: &'a DatasetParts, dataset: ContentHash, instant: Timestamp) -> Self {
+    pub(super) fn new(
+        parts: &'a DatasetParts,
+        dataset: ContentHash,
+        caches: &'a Caches,
+        instant: Timestamp,
+    ) -> Self {
         let days = &parts.days[..parts.days.partition_point(|day| day.open <= instant)];
         let known = |(symbol, series)| Some((symbol, VisibleSeries::new(series, days, instant)?));
-        let (series, indexes) = (parts.series.iter())
+        // Lists first: a map is built from a sorted list at once.
+        let (series, indexes): (Vec<_>, Vec<_>) = (parts.series.iter())
             .filter_map(known)
             .partition(|(_, known): &(_, VisibleSeries<'_>)| known.instrument.instrument_type.is_tradable());
         Self {
             instant,
             dataset,
+            caches,
             zone_name: &parts.zone_name,
             zone: &parts.zone,
             days,
-            series,
-            indexes,
+            series: series.into_iter().collect(),
+            indexes: indexes.into_iter().collect(),
             news: published(&parts.news, instant),
             fundamentals: (parts.fundamentals.iter())
                 .map(|(symbol, list)| (symbol, published(list, instant)))
@@ -151,7 +161,7 @@ impl<'a> MarketView<'a> {
             return Err(self.no_data(format!("{symbol}/open")));
         }
         let known_at = instant_of(opens_at);
-        let price = Price(known.bars.open.get(row).normalize());
+        let price = Price(known.bars.open.get_normalized(row));
         let kind = PriceKind::TodayOpen;
         let value = KnownPrice { kind, date: today.date, price, known_at };
         Ok(self.read(value, &format!("{symbol}/open"), &[today.date], 1, Some(known_at)))
@@ -198,7 +208,7 @@ impl<'a> MarketView<'a> {
             VisibleSeries::bar(&known.bars, row, days[at].date, days[at].close, factors[at])
         };
         let bars: Vec<Bar> = rows.clone().enumerate().map(bar).collect();
-        let known_at = self.bars_known_at(known, &days, bars[bars.len() - 1].closes_at);
+        let known_at = self.bars_known_at(known, bars[0].date, bars[bars.len() - 1].closes_at);
         let ends = [bars[0].date, bars[bars.len() - 1].date];
         Ok(self.read(bars, &series, &ends, rows.len(), known_at))
     }
@@ -263,7 +273,7 @@ impl<'a> MarketView<'a> {
         };
         let found: Vec<Bar> = rows.clone().enumerate().map(bar).collect();
         let last = &found[found.len() - 1];
-        let known_at = self.bars_known_at(known, &days, last.closes_at);
+        let known_at = self.bars_known_at(known, found[0].date, last.closes_at);
         let ends = [found[0].date, last.date];
         Ok(self.read(found, &series, &ends, rows.len(), known_at))
     }
@@ -288,45 +298,12 @@ impl<'a> MarketView<'a> {
         if self.days.last().is_none_or(|today| today.date < date) {
             return Err(ReadError::NotYet { date, instant: self.instant });
         }
-        let found: Vec<CorporateAction> = (self.series.values())
-            .flat_map(|known| known.actions.iter().filter(|action| action.ex_date == date))
-            .cloned()
-            .collect();
+        let found: Vec<CorporateAction> =
+            (self.series.values()).flat_map(|known| known.actions_on(date)).cloned().collect();
         let rows = found.len();
-        let day = self.days.iter().rev().find(|day| day.date == date).filter(|_| rows > 0);
+        let day = self.day_of(date).filter(|_| rows > 0);
         let dates = vec![date; rows.min(1)];
         Ok(self.read(found, "actions", &dates, rows, day.map(|day| day.open)))
-    }
-
-    /// The latest news, newest first: of one symbol, or of all.
-    ///
-    /// # Errors
-    /// [`ReadError::UnknownSymbol`]; [`ReadError::NoData`] if no news at all was known, which is another
-    /// thing than none about this symbol.
-    pub fn news(
-        &self,
-        symbol: Option<&Symbol>,
-        limit: usize,
-    ) -> Result<ViewRead<Vec<&'a Published<News>>>, ReadError> {
-        if let Some(symbol) = symbol {
-            self.known(symbol)?;
-        }
-        let is_shown = |news: &&Published<News>| self.shows(&news.item);
-        if !self.news.iter().any(|news| is_shown(&news)) {
-            return Err(self.no_data("news".to_owned()));
-        }
-        let about = |news: &&Published<News>| symbol.is_none_or(|s| news.item.symbols.contains(s));
-        let series = symbol.map_or("news".to_owned(), |symbol| format!("{symbol}/news"));
-        Ok(self.read_published(
-            self.news.iter().rev().filter(is_shown).filter(about).take(limit).collect(),
-            &series,
-        ))
-    }
-
-    /// With a universe, news about none of its symbols is hidden: it could reveal a symbol that joins later.
-    fn shows(&self, news: &News) -> bool {
-        let Some(universe) = &self.universe else { return true };
-        news.symbols.is_empty() || news.symbols.iter().any(|symbol| universe.shown.contains(symbol))
     }
 
     /// A company's figures as last reported, by metric and period.
@@ -363,31 +340,6 @@ impl<'a> MarketView<'a> {
         };
         let latest: BTreeMap<_, _> = list.iter().map(|one| (one.item.period, one)).collect();
         Ok(self.read_published(latest.into_values().collect(), &series))
-    }
-
-    /// Indicators over the whole known series; returns the latest `limit` days, oldest first. Only complete
-    /// bars count. A value is `None` if there are too few bars.
-    ///
-    /// # Errors
-    /// [`ReadError::UnknownSymbol`]; [`ReadError::NoData`] if there is no complete bar.
-    pub fn indicators(
-        &self,
-        symbol: &Symbol,
-        indicators: &[Indicator],
-        limit: usize,
-    ) -> Result<ViewRead<IndicatorTable>, ReadError> {
-        let known = self.known(symbol)?;
-        let rows = self.rows(&known.bars, BarRange::default())?;
-        if rows.is_empty() {
-            return Err(self.no_data(format!("{symbol}/bars")));
-        }
-        let days: Vec<&TradingDay> =
-            rows.clone().map(|row| self.day_at(known.bars.opens_at.get(row))).collect();
-        let input = known.input(&known.factors(&days));
-        let dates: Vec<Date> = days.iter().map(|day| day.date).collect();
-        let table = IndicatorTable::of(&input, &dates, indicators, limit);
-        let known_at = self.bars_known_at(known, &days, days[days.len() - 1].close);
-        Ok(self.read(table, &format!("{symbol}/bars"), &dates, rows.len(), known_at))
     }
 
     /// Copies the visible data, for a dataset truncated at the view's instant.
@@ -450,18 +402,16 @@ impl<'a> MarketView<'a> {
         Ok(first.max(fewest)..end)
     }
 
-    /// When the latest fact behind these bars became known: the end of the last bar, or a later split.
-    fn bars_known_at(
-        &self,
-        known: &VisibleSeries<'_>,
-        days: &[&TradingDay],
-        ends: Timestamp,
-    ) -> Option<Timestamp> {
-        let first = days.first()?;
-        let split = (known.actions.iter().rev())
-            .find(|action| action.ex_date > first.date && action.split_ratio().is_some())
-            .and_then(|action| self.days.iter().rev().find(|day| day.date == action.ex_date));
-        Some(split.map_or(ends, |day| day.open.max(ends)))
+    /// When the latest fact behind the bars from this day on became known: the end of the last bar, or a later split.
+    fn bars_known_at(&self, known: &VisibleSeries<'_>, first: Date, ends: Timestamp) -> Option<Timestamp> {
+        let split = known.latest_split().filter(|ex_date| *ex_date > first);
+        Some(split.and_then(|ex_date| self.day_of(ex_date)).map_or(ends, |day| day.open.max(ends)))
+    }
+
+    /// The trading day of a date, if it has begun.
+    fn day_of(&self, date: Date) -> Option<&'a TradingDay> {
+        let at = self.days.binary_search_by_key(&date, |day| day.date).ok()?;
+        Some(&self.days[at])
     }
 
     pub(super) fn read<T>(

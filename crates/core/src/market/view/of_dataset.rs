@@ -10,7 +10,7 @@ impl Dataset {
     /// What was known at this instant.
     #[must_use]
     pub fn view(&self, instant: Timestamp) -> MarketView<'_> {
-        MarketView::new(self.parts(), self.hash(), instant)
+        MarketView::new(self.parts(), self.hash(), self.caches(), instant)
     }
 
     /// A dataset with only what a view at this instant can see, calendar included. Its hash differs if

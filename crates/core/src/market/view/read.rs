@@ -115,10 +115,11 @@ impl MarketView<'_> {
         list: Vec<&'p Published<T>>,
         series: &str,
     ) -> ViewRead<Vec<&'p Published<T>>> {
-        let mut instants: Vec<Timestamp> = list.iter().map(|one| one.published_at).collect();
-        instants.sort_unstable();
-        let dates: Vec<Date> = instants.iter().map(|at| at.to_zoned(self.zone.clone()).date()).collect();
+        let instants = || list.iter().map(|one| one.published_at);
+        let (oldest, newest) = (instants().min(), instants().max());
+        let date = |at: Timestamp| at.to_zoned(self.zone.clone()).date();
+        let dates: Vec<Date> = oldest.into_iter().chain(newest).map(date).collect();
         let rows = list.len();
-        self.read(list, series, &dates, rows, instants.last().copied())
+        self.read(list, series, &dates, rows, newest)
     }
 }

@@ -3,6 +3,7 @@
 use super::MarketView;
 use super::read::{Exposure, ViewRead};
 use crate::id::Symbol;
+use crate::market::caches::Members;
 use crate::market::error::ReadError;
 use crate::market::facts::{MembershipChange, News, Published};
 use crate::market::membership::series;
@@ -28,26 +29,44 @@ impl MarketView<'_> {
     /// [`ReadError::NoTradingDay`]; [`ReadError::NoData`] if nothing is known of such an index.
     pub fn members(&self, index: &str) -> Result<ViewRead<BTreeSet<Symbol>>, ReadError> {
         let today = self.today()?.value.date;
-        let of_index = |change: &&Published<MembershipChange>| change.item.index == index;
-        let mut counted: Vec<&Published<MembershipChange>> =
-            self.memberships.iter().filter(of_index).collect();
-        if counted.is_empty() {
+        let key = (index, today, self.memberships.len());
+        let found = self.caches.members.of(key, || self.compute_members(index, today));
+        let Some(found) = found else {
             return Err(ReadError::NoData { series: series(index), instant: self.instant() });
+        };
+        let dates: Vec<Date> = found.effective.into_iter().flat_map(|(first, last)| [first, last]).collect();
+        Ok(self.read(found.symbols.clone(), &series(index), &dates, found.changes, found.known_at))
+    }
+
+    /// The members from all known changes; `None` if there is none of such an index.
+    fn compute_members(&self, index: &str, today: Date) -> Option<Members> {
+        let of_index = |change: &&Published<MembershipChange>| change.item.index == index;
+        let known: Vec<&Published<MembershipChange>> = self.memberships.iter().filter(of_index).collect();
+        if known.is_empty() {
+            return None;
         }
-        counted.retain(|change| change.item.date <= today);
+        let (mut counted, later): (Vec<_>, Vec<_>) =
+            known.into_iter().partition(|change| change.item.date <= today);
         counted.sort_by_key(|change| (change.item.date, change.item.joins));
-        let mut members = BTreeSet::new();
+        let mut symbols = BTreeSet::new();
         for change in &counted {
             let MembershipChange { symbol, joins, .. } = &change.item;
             if *joins {
-                members.insert(symbol.clone())
+                symbols.insert(symbol)
             } else {
-                members.remove(symbol)
+                symbols.remove(symbol)
             };
         }
-        let dates: Vec<Date> = counted.iter().map(|change| change.item.date).collect();
-        let known_at = counted.iter().map(|change| change.published_at).max();
-        Ok(self.read(members, &series(index), &dates, counted.len(), known_at))
+        Some(Members {
+            symbols: symbols.into_iter().cloned().collect(),
+            effective: counted
+                .first()
+                .zip(counted.last())
+                .map(|(first, last)| (first.item.date, last.item.date)),
+            changes: counted.len(),
+            known_at: counted.iter().map(|change| change.published_at).max(),
+            until: later.iter().map(|change| change.item.date).min(),
+        })
     }
 
     /// The view of a trader whose universe is this index: it shows the members of the current trading day and

@@ -2,14 +2,16 @@
 //! process, so that its costs are not attributed to the product.
 //!
 //! It stores no requests and parses no JSON: a response depends on the number of assistant turns in the request,
-//! and on the desk role named in its system prompt. By default it is a trader whose conversation is six tool
-//! calls and a final message; given [`Roles`], it is a desk.
+//! and on the desk role named in its system prompt. It is a trader with a [`Conversation`], or, given [`Roles`], a
+//! desk.
 
+mod prose;
 mod roles;
 mod solo;
 
+pub use prose::lengthen;
 pub use roles::Roles;
-pub use solo::{MODEL_CALLS, TOOL_CALLS, answer_to};
+pub use solo::{Conversation, LONG_TEXT};
 
 use serde_json::{Value, json};
 use std::ffi::OsStr;
@@ -21,9 +23,18 @@ use std::time::Duration;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::{TcpListener, TcpStream};
 
-/// The argument that turns a benchmark's program into the server, followed by its latency in milliseconds and,
-/// for a desk, the file of its [`Roles`].
+/// The argument that turns a benchmark's program into the server, followed by its latency in milliseconds and what
+/// it answers: nothing for [`Conversation::Short`], [`LONG`], or the file of a desk's [`Roles`].
 pub const ARGUMENT: &str = "--model-server";
+/// The argument for [`Conversation::Long`].
+const LONG: &str = "--long";
+
+/// What the server answers.
+#[derive(Clone)]
+enum Script {
+    Solo(Conversation),
+    Desk(Arc<Roles>),
+}
 
 /// A server in its own process. It stops when dropped.
 pub struct ServerProcess {
@@ -37,8 +48,9 @@ impl ServerProcess {
     /// # Panics
     /// Panics if it cannot be started.
     #[must_use]
-    pub fn start(latency: Duration) -> Self {
-        Self::start_with(latency, None)
+    pub fn start(latency: Duration, conversation: Conversation) -> Self {
+        let long = (conversation == Conversation::Long).then_some(OsStr::new(LONG));
+        Self::start_with(latency, long)
     }
 
     /// The same as a desk with the responses in this file.
@@ -50,10 +62,10 @@ impl ServerProcess {
         Self::start_with(latency, Some(roles.as_os_str()))
     }
 
-    fn start_with(latency: Duration, roles: Option<&OsStr>) -> Self {
+    fn start_with(latency: Duration, script: Option<&OsStr>) -> Self {
         let mut child = Command::new(std::env::current_exe().expect("this program has a path"))
             .args([ARGUMENT, &latency.as_millis().to_string()])
-            .args(roles)
+            .args(script)
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .spawn()
@@ -93,7 +105,11 @@ impl Drop for ServerProcess {
 pub fn serve_if_asked() -> bool {
     let mut arguments = std::env::args().skip_while(|argument| argument != ARGUMENT);
     let Some(latency) = arguments.nth(1).and_then(|millis| millis.parse().ok()) else { return false };
-    let roles = arguments.next().map(|path| Arc::new(Roles::read(Path::new(&path))));
+    let script = match arguments.next() {
+        None => Script::Solo(Conversation::Short),
+        Some(long) if long == LONG => Script::Solo(Conversation::Long),
+        Some(path) => Script::Desk(Arc::new(Roles::read(Path::new(&path)))),
+    };
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("starts");
     runtime.block_on(async {
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("loopback can be bound");
@@ -102,7 +118,7 @@ pub fn serve_if_asked() -> bool {
         let accepting = async {
             loop {
                 if let Ok((stream, _)) = listener.accept().await {
-                    tokio::spawn(converse(stream, latency, roles.clone()));
+                    tokio::spawn(converse(stream, latency, script.clone()));
                 }
             }
         };
@@ -125,7 +141,7 @@ async fn closed() {
 }
 
 /// Responds to the requests of one connection.
-async fn converse(mut stream: TcpStream, latency: Duration, roles: Option<Arc<Roles>>) {
+async fn converse(mut stream: TcpStream, latency: Duration, script: Script) {
     let _ = stream.set_nodelay(true);
     let mut held = Vec::with_capacity(32 * 1024);
     loop {
@@ -143,9 +159,9 @@ async fn converse(mut stream: TcpStream, latency: Duration, roles: Option<Arc<Ro
         }
         let body = &held[head..whole];
         let turns = marks(body, br#""role":"assistant""#);
-        let answer = match &roles {
-            Some(roles) => roles.answer(body, turns),
-            None => solo::answer(turns),
+        let answer = match &script {
+            Script::Desk(roles) => roles.answer(body, turns),
+            Script::Solo(conversation) => conversation.answer(turns),
         };
         let streamed = marks(body, br#""stream":true"#) > 0;
         let (kind, body) = if streamed {
@@ -182,20 +198,19 @@ fn marks(body: &[u8], mark: &[u8]) -> u32 {
     u32::try_from(found.count()).unwrap_or(u32::MAX)
 }
 
-/// A response as an event stream: the text in chunks of eight words, the call in two, the end, the usage.
+/// A response as an event stream: the text in chunks of eight words, each call in two, the end, the usage.
 fn events(answer: &Value) -> String {
     let message = &answer["choices"][0]["message"];
     let mut deltas = vec![json!({ "role": "assistant", "content": "" })];
     let words: Vec<&str> = message["content"].as_str().unwrap_or_default().split_inclusive(' ').collect();
     deltas.extend(words.chunks(8).map(|words| json!({ "content": words.concat() })));
-    for call in message["tool_calls"].as_array().into_iter().flatten() {
+    for (index, call) in message["tool_calls"].as_array().into_iter().flatten().enumerate() {
         let (id, name) = (&call["id"], &call["function"]["name"]);
         let function = json!({ "name": name, "arguments": "" });
-        deltas.push(
-            json!({ "tool_calls": [{ "index": 0, "id": id, "type": "function", "function": function }] }),
-        );
+        let start = json!({ "index": index, "id": id, "type": "function", "function": function });
+        deltas.push(json!({ "tool_calls": [start] }));
         let function = json!({ "arguments": call["function"]["arguments"] });
-        deltas.push(json!({ "tool_calls": [{ "index": 0, "function": function }] }));
+        deltas.push(json!({ "tool_calls": [{ "index": index, "function": function }] }));
     }
     let chunk = |choices: Value| {
         json!({ "id": answer["id"], "object": "chat.completion.chunk", "created": 0, "model": "scripted",
@@ -225,12 +240,19 @@ mod tests {
         assert_eq!(extent(b"GET / HTTP/1.1\r\n\r\n"), Some((18, 18)));
     }
 
-    /// Benchmarks divide by the script's counts: six tool calls, then the end.
+    /// Benchmarks divide by the script's counts: a tool call in each response, then the end.
     #[test]
-    fn a_conversation_is_seven_answers_with_six_calls() {
-        let answers: Vec<Value> = (0..MODEL_CALLS).map(solo::answer).collect();
-        let calls = answers.iter().filter(|answer| !answer["choices"][0]["message"]["tool_calls"].is_null());
-        assert_eq!(calls.count(), TOOL_CALLS as usize);
+    fn each_response_but_the_last_calls_a_tool() {
+        for (conversation, bytes) in [(Conversation::Short, 300), (Conversation::Long, LONG_TEXT)] {
+            let last = conversation.model_calls() - 1;
+            for turn in 0..=last {
+                let message = conversation.answer(turn)["choices"][0]["message"].take();
+                assert_eq!(message["tool_calls"].is_null(), turn == last, "{conversation:?}, turn {turn}");
+                let text = message["content"].as_str().expect("a text");
+                assert_eq!(text.ends_with("<FINISH_SIGNAL>"), turn == last, "{text}");
+                assert!((bytes..bytes + 200).contains(&text.len()), "{} bytes", text.len());
+            }
+        }
         let body = br#"{"a":[{"role":"assistant"},{"role":"user"},{"role":"assistant"}],"stream":true}"#;
         assert_eq!((marks(body, br#""role":"assistant""#), marks(body, br#""stream":true"#)), (2, 1));
     }
@@ -238,7 +260,7 @@ mod tests {
     /// A stream has the same content as the whole response.
     #[test]
     fn a_streams_pieces_are_the_answers_text() {
-        let answer = solo::answer(0);
+        let answer = Conversation::Short.answer(0);
         let events = events(&answer);
         let pieces = events
             .lines()
@@ -247,5 +269,19 @@ mod tests {
             .filter_map(|chunk| Some(chunk["choices"][0]["delta"]["content"].as_str()?.to_owned()))
             .collect();
         assert_eq!(text, answer["choices"][0]["message"]["content"]);
+    }
+
+    /// Several calls of a response have an index each, so that a client does not merge them.
+    #[test]
+    fn a_streams_calls_are_numbered() {
+        let call = |id: &str| json!({ "id": id, "type": "function", "function": { "name": "get_price", "arguments": "{}" } });
+        let message = json!({ "role": "assistant", "content": "", "tool_calls": [call("a"), call("b")] });
+        let events = events(&json!({ "id": "x", "choices": [{ "message": message }] }));
+        let indexes: Vec<i64> = events
+            .lines()
+            .filter_map(|line| serde_json::from_str::<Value>(line.strip_prefix("data: ")?).ok())
+            .filter_map(|chunk| chunk["choices"][0]["delta"]["tool_calls"][0]["index"].as_i64())
+            .collect();
+        assert_eq!(indexes, [0, 0, 1, 1]);
     }
 }
