@@ -3,7 +3,7 @@
 //! Indicators are floats: they are never used for accounting. [`formula`] has the formulas and their sources.
 //!
 //! A read costs the same after many years as at the start: a value over a window reads its window, and a value that
-//! depends on every bar continues from the newest of the [`Checkpoints`] at or before it.
+//! depends on every bar continues from the newest of the checkpoints at or before it.
 
 mod checkpoints;
 pub mod formula;
