@@ -12,7 +12,7 @@ const POLLS: Backoff = Backoff { first: Duration::from_millis(50), max: Duration
 
 /// The delay after attempt number `attempt` (from 1): doubles from half a second to half a minute, times 0.5 to
 /// 1.5 by a hash of path and number, so that many agents do not retry in sync; or what the provider requested.
-/// [`within`] limits both.
+/// [`fitting_pause`] limits both.
 #[must_use]
 pub fn pause(path: &StepPath, attempt: u32, requested: Option<Duration>) -> Duration {
     if let Some(requested) = requested {

@@ -15,7 +15,7 @@ impl Store {
     /// if it carries the mark.
     ///
     /// # Errors
-    /// [`StoreError::NotDev`] if a database without the mark exists; otherwise as [`Store::open`].
+    /// [`NotDev`](crate::StoreError::NotDev) if a database without the mark exists; otherwise as [`Store::open`].
     pub async fn open_dev(target: DatabaseTarget, wipe: bool) -> Result<Self> {
         let engine = match target {
             DatabaseTarget::Sqlite(path) => {

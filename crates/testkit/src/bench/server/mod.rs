@@ -24,7 +24,7 @@ use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::{TcpListener, TcpStream};
 
 /// The argument that turns a benchmark's program into the server, followed by its latency in milliseconds and what
-/// it answers: nothing for [`Conversation::Short`], [`LONG`], or the file of a desk's [`Roles`].
+/// it answers: nothing for [`Conversation::Short`], `LONG`, or the file of a desk's [`Roles`].
 pub const ARGUMENT: &str = "--model-server";
 /// The argument for [`Conversation::Long`].
 const LONG: &str = "--long";
