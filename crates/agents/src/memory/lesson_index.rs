@@ -71,7 +71,7 @@ impl LessonIndex {
     }
 }
 
-/// The index of an archive, made when it is first searched. It is no part of the archive's value.
+/// The index of an archive, built at the first search. It does not count as part of the archive's value.
 #[derive(Clone, Debug, Default)]
 pub(super) struct LazyIndex(OnceLock<LessonIndex>);
 
