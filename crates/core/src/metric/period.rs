@@ -80,6 +80,18 @@ pub struct PeriodMetrics {
     pub exposure: Option<f64>,
 }
 
+impl PeriodMetrics {
+    /// Without the metrics per year, if the period is shorter than [`MIN_ANNUALIZED_DAYS`](super::MIN_ANNUALIZED_DAYS):
+    /// total return, drawdown and the metrics of trading remain.
+    #[must_use]
+    pub fn without_short_annualized(self) -> Self {
+        if self.days >= returns::MIN_ANNUALIZED_DAYS {
+            return self;
+        }
+        Self { annualized_return: None, volatility: None, sharpe: None, sortino: None, calmar: None, ..self }
+    }
+}
+
 /// Computes the metrics of a period. Those that come from returns are `None` if the portfolio was not above
 /// zero to begin with. An insolvency ends the returns: what was lost in all, and the deepest fall, are those
 /// of the whole period.

@@ -4,7 +4,7 @@
 //! names, `information_ratio` is its `excess_sharpe` annualized, `tracking_error` its `annual_volatility` of the
 //! differences.
 
-use super::returns::{annualized_return, deviation, finite, mean, total_return};
+use super::returns::{MIN_ANNUALIZED_DAYS, annualized_return, deviation, finite, mean, total_return};
 use serde::{Deserialize, Serialize};
 
 /// Below this variance of the benchmark's returns a slope means nothing; the bound is empyrical's.
@@ -73,6 +73,17 @@ pub fn relative_metrics(input: &RelativeInput<'_>) -> RelativeMetrics {
 }
 
 impl RelativeMetrics {
+    /// Without the metrics per year, if the period has fewer `days` than [`MIN_ANNUALIZED_DAYS`](super::MIN_ANNUALIZED_DAYS).
+    #[must_use]
+    pub fn without_short_annualized(self, days: usize) -> Self {
+        if days >= MIN_ANNUALIZED_DAYS {
+            return self;
+        }
+        let (up_capture, down_capture) = (None, None);
+        let (alpha, tracking_error, information_ratio) = (None, None, None);
+        Self { alpha, tracking_error, information_ratio, up_capture, down_capture, ..self }
+    }
+
     /// Zero without a sign.
     fn unsigned(self) -> Self {
         let of = |value: Option<f64>| value.map(|value| value + 0.0);

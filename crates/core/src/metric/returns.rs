@@ -3,6 +3,10 @@
 //! `trading_days_per_year` is the number of trading days a year in the market, above zero: 252 for US shares, 365
 //! for a market that never closes.
 
+/// Under this number of days a metric per year extrapolates too much to be displayed
+/// ([`PeriodMetrics::without_short_annualized`](super::PeriodMetrics::without_short_annualized)).
+pub const MIN_ANNUALIZED_DAYS: usize = 60;
+
 /// Daily returns of a series of closing values: each over the one before, the first over `initial`, so that a
 /// loss on the first day counts. The series ends with the day of a ruin, the first whose value is zero or
 /// below: its return is -1 or less, and no later one has a meaning. `None` if `initial` is not above zero, or
@@ -118,13 +122,16 @@ fn growth(returns: &[f64]) -> f64 {
     returns.iter().map(|r| 1.0 + r).product()
 }
 
-pub(super) fn mean(values: &[f64]) -> f64 {
+/// The arithmetic mean; NaN without values.
+#[must_use]
+pub fn mean(values: &[f64]) -> f64 {
     values.iter().sum::<f64>() / values.len() as f64
 }
 
-/// Sample standard deviation. Exactly zero for values that are all the same: their mean can differ
-/// from them in the last bit, and a ratio over that residue would be an arbitrary huge number.
-pub(super) fn deviation(values: &[f64]) -> Option<f64> {
+/// Sample standard deviation (ddof = 1). `None` for fewer than two values. Exactly zero for values that are all the same:
+/// their mean can differ from them in the last bit, and a ratio over that residue would be an arbitrary huge number.
+#[must_use]
+pub fn deviation(values: &[f64]) -> Option<f64> {
     let (&first, rest) = values.split_first()?;
     if rest.is_empty() {
         return None;

@@ -1,0 +1,69 @@
+//! The counterfactual future: true names and dates, but from an instant on the dataset continues on a resampled path.
+//!
+//! Without memory, positions on the resampled path cannot correlate with the *real* future. The statistic is the mean over the
+//! days of `sum over symbols of weight x real next-5-day return`. Its distribution without memory: the real future is rotated
+//! by a uniform number of days, cut into blocks of at least 20 days, and the blocks are joined in random order, all symbols
+//! together; `p = (1 + #{null >= observed}) / (R + 1)`, R = 999.
+//!
+//! Source: block permutation as in Politis, Romano and Wolf (1999), "Subsampling", and Phipson and Smyth (2010) for the
+//! p-value. Assumption: the real future is stationary, and its dependence is short compared with 20 days. It is the only
+//! arm that says whether recall was *used*; what it does not see is recall that moved no position.
+
+use crate::random::{Random, Seed};
+use crate::random_baseline::upper_tail_p;
+use serde::{Deserialize, Serialize};
+
+/// Min. length of a block.
+pub const MIN_BLOCK_DAYS: usize = 20;
+/// Under three blocks there is no test.
+const MIN_BLOCKS: usize = 3;
+const DRAWS: usize = 999;
+
+/// The result of the arm.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct CounterfactualResult {
+    /// Mean of weight x real next-5-day return.
+    pub statistic: f64,
+    /// One-sided.
+    pub p_value: f64,
+    /// `R`.
+    pub draws: usize,
+}
+
+/// `weights` are those of equity at each close by day and symbol; `real_returns` the real returns of the five days that
+/// follow. `None` under 60 days, or if their days or symbols differ.
+#[must_use]
+pub fn counterfactual_future(
+    weights: &[Vec<f64>],
+    real_returns: &[Vec<f64>],
+    seed: Seed,
+) -> Option<CounterfactualResult> {
+    let days = weights.len();
+    let blocks = days / MIN_BLOCK_DAYS;
+    let is_aligned = days == real_returns.len()
+        && weights.iter().zip(real_returns).all(|(weights, returns)| weights.len() == returns.len());
+    if blocks < MIN_BLOCKS || !is_aligned {
+        return None;
+    }
+    let own: Vec<usize> = (0..days).collect();
+    let statistic = overlap(weights, real_returns, &own);
+    let mut random = Random::new(seed);
+    let mut nulls = Vec::with_capacity(DRAWS);
+    for _ in 0..DRAWS {
+        let rotation = random.below(days);
+        let mut order = Vec::with_capacity(days);
+        for block in random.permutation(blocks) {
+            let range = block * days / blocks..(block + 1) * days / blocks;
+            order.extend(range.map(|day| (day + rotation) % days));
+        }
+        nulls.push(overlap(weights, real_returns, &order));
+    }
+    Some(CounterfactualResult { statistic, p_value: upper_tail_p(statistic, &nulls), draws: DRAWS })
+}
+
+fn overlap(weights: &[Vec<f64>], returns: &[Vec<f64>], order: &[usize]) -> f64 {
+    let by_day = weights.iter().zip(order).map(|(weights, day)| {
+        weights.iter().zip(&returns[*day]).fold(0.0, |sum, (weight, r)| sum + weight * r)
+    });
+    by_day.fold(0.0, |sum, day| sum + day) / weights.len() as f64
+}
