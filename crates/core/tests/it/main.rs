@@ -22,6 +22,7 @@ mod market_membership;
 mod market_rows;
 mod market_view;
 mod market_within;
+mod metric_history;
 mod metric_oracle;
 mod metric_relative;
 mod plan;

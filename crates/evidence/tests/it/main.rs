@@ -1,0 +1,11 @@
+//! The method, tested through the public API.
+
+mod arch;
+mod baseline;
+mod known_answers;
+mod probe;
+mod series;
+mod simulation;
+mod support;
+mod trials;
+mod verdicts;

@@ -1,0 +1,1 @@
+//! A seeded part of the simulation.
