@@ -27,7 +27,10 @@ test: tools ## Run every check and test, stage by stage; some alone: make test S
 	@bash scripts/test.sh $(STAGES)
 
 bench: cargo ## Run the benchmarks (release profile); one alone: make bench BENCH=days
-ifneq ($(BENCH),pages)
+ifeq ($(filter-out evidence,$(BENCH)),)
+	cargo bench --locked --package papertape-evidence --bench evidence
+endif
+ifeq ($(filter pages evidence,$(BENCH)),)
 	cargo bench --locked --package papertape-store --package papertape --bench commits --bench spine -- $(BENCH)
 endif
 ifeq ($(filter-out pages,$(BENCH)),)

@@ -110,9 +110,9 @@ fn drawdowns_have_days() {
 fn absent_metrics() {
     let few = [0.01; 99];
     assert_eq!([value_at_risk(&few), conditional_value_at_risk(&few), tail_ratio(&few)], [None; 3]);
-    let money = |amounts: &[&str]| amounts.iter().map(|a| a.parse().expect("money")).collect::<Vec<Money>>();
-    assert_eq!(profit_factor(&money(&["30", "-10", "-2", "0"])), Some(2.5));
-    assert_eq!(profit_factor(&money(&["30"])), None);
+    let money = |amounts: &[i64]| amounts.iter().copied().map(Money::from).collect::<Vec<_>>();
+    assert_eq!(profit_factor(&money(&[30, -10, -2, 0])), Some(2.5));
+    assert_eq!(profit_factor(&money(&[30])), None);
     assert_eq!(profit_factor(&[]), None);
     assert_eq!(percentile(&[], 5.0), None);
     assert_eq!(rolling_sharpe(&dated(&few[..59]), 0.0, 252.0), []);

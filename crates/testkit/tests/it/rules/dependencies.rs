@@ -13,6 +13,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("papertape-redact", &[]),
     ("papertape-core", &["papertape-redact"]),
     ("papertape-embed", &[]),
+    ("papertape-evidence", &["papertape-core"]),
     ("papertape-agents", &["papertape-core", "papertape-embed"]),
     ("papertape-assistant", &["papertape-core", "papertape-redact"]),
     ("papertape-house", &["papertape-core"]),
@@ -29,6 +30,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
             "papertape-agents",
             "papertape-assistant",
             "papertape-embed",
+            "papertape-evidence",
             "papertape-house",
             "papertape-llm",
             "papertape-market",
@@ -104,6 +106,7 @@ const PURE: &[&str] = &[
     "papertape-agents",
     "papertape-assistant",
     "papertape-embed",
+    "papertape-evidence",
     "papertape-house",
 ];
 const OUT_OF_REACH: &[&str] = &[
@@ -208,8 +211,8 @@ fn dependencies_go_one_way() {
         }
     }
     hold(
-        "core <- {agents, assistant, house, llm, market, store, protocol}; {core, agents, assistant} <- runtime; \
-         {runtime, store, market, llm, house, protocol} <- service <- {api, cli, integrations} <- papertape; the test kit is for tests alone:",
+        "core <- {agents, assistant, evidence, house, llm, market, store, protocol}; {core, agents, assistant} <- runtime; \
+         {runtime, store, market, llm, house, evidence, protocol} <- service <- {api, cli, integrations} <- papertape; the test kit is for tests alone:",
         &findings,
     );
 }
