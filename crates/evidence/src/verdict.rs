@@ -172,7 +172,8 @@ pub fn verdict(input: &VerdictInput<'_>) -> Verdict {
     let sign = input.contrast.sign();
     let mut depends_on = Vec::new();
     if sign.is_some() {
-        let checks = [(RobustnessCheck::Fill, input.refilled), (RobustnessCheck::ModelCost, input.net_of_cost)];
+        let checks =
+            [(RobustnessCheck::Fill, input.refilled), (RobustnessCheck::ModelCost, input.net_of_cost)];
         let failed = checks.iter().filter(|(_, contrast)| contrast.sign() != sign);
         depends_on.extend(failed.map(|(check, _)| *check));
     }

@@ -2,7 +2,7 @@
 
 use crate::support::{Lcg, assert_digits};
 use papertape_evidence::{
-    PermutationItem, ProbeVerdict, QuizAnswer, QuizKind, QuizScore, Seed, binomial_critical, binomial_power,
+    PermutationItem, ProbeVerdict, QuizResponse, QuizKind, QuizScore, Seed, binomial_critical, binomial_power,
     counterfactual_future, detectable_points, difference_power, majority, newcombe, permutation_by_month,
     probe_verdicts,
 };
@@ -32,16 +32,16 @@ fn power_of_the_named_sizes() {
     assert_eq!(detectable_points(3, 3, 0.9), None);
 }
 
-// Goal: refusals are counted apart and score as chance; a split vote is one.
+// Goal: declined items are counted apart and score as chance; a split vote is one.
 #[test]
-fn refusals_score_as_chance() {
-    use QuizAnswer::{Choice, Refusal};
-    assert_eq!(majority(&[Choice(2), Choice(2), Refusal]), Some(2));
+fn declined items_score_as_chance() {
+    use QuizResponse::{Choice, Declined};
+    assert_eq!(majority(&[Choice(2), Choice(2), Declined]), Some(2));
     assert_eq!(majority(&[Choice(1), Choice(2), Choice(3)]), None);
     let mut score = QuizScore::new(QuizKind::Level);
     let scores = [Some(1), Some(0), None, None].map(|choice| score.add(choice, 1));
     assert_eq!(scores, [1.0, 0.0, 0.25, 0.25]);
-    assert_eq!((score.items, score.correct, score.refused), (4, 1, 2));
+    assert_eq!((score.items, score.correct, score.declined), (4, 1, 2));
     assert_digits(score.accuracy().expect("items"), 0.375, 12);
 }
 
