@@ -7,7 +7,7 @@
 use crate::db::{Backend, Db};
 use crate::error::Result;
 use crate::search;
-use crate::texts;
+use crate::texts::{self, BODY, Body};
 use crate::value::params;
 use papertape_core::id::{ContentHash, JobId};
 use papertape_core::record::JobHead;
@@ -106,7 +106,7 @@ impl Candidates {
     ) -> Result<Vec<ContentHash>> {
         let (mut heads, mut last) = (Vec::new(), 0_i64);
         let sql =
-            format!("SELECT id, hash, body, encoding FROM texts WHERE id > $1 ORDER BY id LIMIT {BODIES}");
+            format!("SELECT t.id, t.hash, {BODY} FROM texts t WHERE t.id > $1 ORDER BY t.id LIMIT {BODIES}");
         loop {
             let rows = db.query(&sql, params![last]).await?;
             let count = rows.len();
@@ -116,7 +116,7 @@ impl Candidates {
                 if self.0.contains(&hash) {
                     continue;
                 }
-                let body = texts::decode(row.get()?, row.get()?)?;
+                let Body(body) = row.get()?;
                 if is_head_of(jobs, hash, &body) {
                     heads.push(hash);
                 } else {
@@ -208,16 +208,17 @@ fn is_head_of(jobs: &[JobId], hash: ContentHash, body: &str) -> bool {
 
 /// Removes a text and its index entry, unless a row references it by ID. Returns whether it was removed.
 async fn remove(db: &mut dyn Db, hash: ContentHash) -> Result<bool> {
-    let sql = "SELECT id, body, encoding FROM texts WHERE hash = $1";
-    let found = db.first::<(i64, String, i64)>(sql, params![hash]).await?;
-    let Some((id, body, encoding)) = found else { return Ok(false) };
+    let sql = format!("SELECT t.id, {BODY} FROM texts t WHERE t.hash = $1");
+    let Some((id, Body(body))) = db.first::<(i64, Body)>(&sql, params![hash]).await? else {
+        return Ok(false);
+    };
     let uses: Vec<String> =
         BY_ID.iter().map(|(table, column)| format!("SELECT 1 FROM {table} WHERE {column} = $1")).collect();
     if db.row(&uses.join(" UNION ALL "), params![id]).await?.is_some() {
         return Ok(false);
     }
     if db.backend() == Backend::Sqlite {
-        search::forget(db, id, &texts::decode(body, encoding)?).await?;
+        search::forget(db, id, &body).await?;
     }
     db.execute("DELETE FROM texts WHERE id = $1", params![id]).await.map(|removed| removed > 0)
 }

@@ -210,8 +210,9 @@ async fn given_to(db: &mut dyn Db, filter: &GivenFilter, page: &PageRequest) -> 
     let Page { items: ids, next } = SHOWN.fetch(db, statement, page, |id: &SessionId| (id.0,)).await?;
 
     let mut reads: BTreeMap<SessionId, Vec<ShownRead>> = BTreeMap::new();
-    let sql = "SELECT session_id, path, message_index FROM reasoning_log_rows
-        WHERE session_id IN (?) AND role = 'user' ORDER BY message_index";
+    let sql = "SELECT m.session_id, s.path, m.message_index
+        FROM reasoning_log_rows m JOIN steps s ON s.id = m.step_id
+        WHERE m.session_id IN (?) AND m.role = 'user' ORDER BY m.message_index";
     let prompts: BTreeMap<SessionId, Vec<(StepPath, u32)>> = by_key(db, sql, &ids).await?;
     for session in &ids {
         let mut statement = Statement::new(

@@ -6,21 +6,21 @@ use super::memory;
 use crate::db::Db;
 use crate::error::{Result, StoreError};
 use crate::fence::Fence;
+use crate::read::message_event;
 use crate::search;
 use crate::value::{columns, params};
 use papertape_core::record::{DerivedRow, MessageRow, OrderRow};
 use serde_json::json;
 
-/// Writes the step's row number `ord`; `event` is its prepared event.
+/// Writes the step's row number `ord`.
 pub(super) async fn insert(
     applying: &mut CommitApplier<'_>,
     origin: Origin<'_>,
     ord: usize,
     row: &DerivedRow,
-    event: &str,
 ) -> Result<(), StoreError> {
     if let DerivedRow::Message(row) = row {
-        return insert_message(applying, origin, ord, row, event).await;
+        return insert_message(applying, origin, ord, row).await;
     }
     let CommitApplier { db, fence, head, .. } = applying;
     let db = &mut **db;
@@ -67,7 +67,6 @@ async fn insert_message(
     origin: Origin<'_>,
     ord: usize,
     row: &MessageRow,
-    event: &str,
 ) -> Result<(), StoreError> {
     let CommitApplier { db, fence, head, texts, .. } = applying;
     let db = &mut **db;
@@ -77,10 +76,10 @@ async fn insert_message(
         .ok_or_else(|| StoreError::inconsistent(format!("the message of {} has no text", origin.path)))?;
     search::deferred_index::later(db, content_id, words).await?;
     let index = head.message();
-    let n = fence.event_text(db, "message", head.message_event(index, event), origin.at).await?;
+    let n = fence.event_text(db, "message", message_event(head.id, index), origin.at).await?;
     db.execute(
         "INSERT INTO reasoning_log_rows (session_id, message_index, role, content_id, tool_name, tool_input,
-         timestamp, path, node, step_id, ord, n) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)",
+         timestamp, step_id, ord, n) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)",
         params![
             head.id,
             index,
@@ -89,8 +88,6 @@ async fn insert_message(
             row.tool_name.as_ref(),
             row.tool_input.as_ref(),
             origin.at,
-            origin.path,
-            origin.path.node(),
             origin.step_id,
             ord,
             n

@@ -1,8 +1,10 @@
 //! Migrates a data file.
 
-use super::connection::copy;
+use super::connection::{SqliteDb, copy, run};
+use super::ready;
 use crate::error::Result;
 use crate::migrate::{Migration, VERSIONS, check, failed, pending};
+use crate::texts::upgrade::{self, PackReport};
 use rusqlite::{Connection, TransactionBehavior};
 use std::path::{Path, PathBuf};
 
@@ -30,6 +32,41 @@ pub(super) fn migrate(connection: &mut Connection, path: &Path, migrations: &[Mi
         applied.map_err(|error| failed(migration, &error))?;
     }
     Ok(transaction.commit()?)
+}
+
+/// Packs the texts that an older version has written; see [`upgrade`].
+pub(super) fn pack_texts(connection: &mut Connection) -> Result<()> {
+    if !connection.table_exists(None, "pending_upgrades")?
+        || !ready(Box::pin(upgrade::is_pending(&mut SqliteDb::new(connection))))?
+    {
+        return Ok(());
+    }
+    let mut report = PackReport::begin();
+    loop {
+        run(connection, "BEGIN IMMEDIATE")?;
+        match ready(Box::pin(upgrade::pack_next(&mut SqliteDb::new(connection)))) {
+            Ok(batch) => {
+                run(connection, "COMMIT")?;
+                match batch {
+                    Some(batch) => report.add(batch),
+                    None => break,
+                }
+            }
+            Err(error) => {
+                let _ = run(connection, "ROLLBACK");
+                return Err(error);
+            }
+        }
+    }
+    report.end(Some(free_bytes(connection)?));
+    Ok(())
+}
+
+/// Bytes of the file's pages that hold nothing.
+pub(super) fn free_bytes(connection: &Connection) -> Result<u64> {
+    let sql = "SELECT f.freelist_count * p.page_size FROM pragma_freelist_count f, pragma_page_size p";
+    let bytes: i64 = connection.query_row(sql, [], |row| row.get(0))?;
+    Ok(u64::try_from(bytes).unwrap_or_default())
 }
 
 /// Checks that the file has this program's schema, for read-only access.

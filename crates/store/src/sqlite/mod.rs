@@ -69,6 +69,7 @@ impl Engine {
         connection::create(path)?;
         let mut connection = connection::open(path)?;
         migrate::migrate(&mut connection, path, migrations)?;
+        migrate::pack_texts(&mut connection)?;
         let source = ReadSource::shared(path);
         let readers = Readers::start(&source)?;
         let writer = Some(Writer::start(connection, path)?);

@@ -111,7 +111,6 @@ struct ChainedStep {
     outcome_ref: Option<ContentHash>,
     implied_hash: Option<ContentHash>,
     detached: bool,
-    previous: Option<ContentHash>,
     hash: Option<ContentHash>,
     reused_from: Option<String>,
 }
@@ -127,7 +126,7 @@ async fn links(
     let apart = rules >= 2;
     let mut links: Vec<(bool, i64, Link)> = Vec::new();
     let sql = "SELECT seq, id, path, class, digest, request_ref, outcome_kind, outcome_ref, implied_hash,
-        detached, prev_hash, hash, reused_from FROM steps WHERE session_id = $1 AND seq IS NOT NULL";
+        detached, hash, reused_from FROM steps WHERE session_id = $1 AND seq IS NOT NULL";
     for (seq, step) in db.all::<(i64, ChainedStep)>(sql, params![id]).await? {
         links.push((step.detached && apart, seq, Link::Step(Box::new(step))));
     }
@@ -137,7 +136,8 @@ async fn links(
         for (seq, node, text) in db.all::<(Option<i64>, _, _)>(sql, params![id]).await? {
             links.push((false, seq.unwrap_or_default(), Link::Instructions { node, text }));
         }
-        let sql = "SELECT summary_seq, summary, summary_error, path FROM reasoning_log_rows
+        let sql = "SELECT summary_seq, summary, summary_error,
+                (SELECT p.path FROM steps p WHERE p.id = reasoning_log_rows.step_id) FROM reasoning_log_rows
             WHERE session_id = $1 AND (summary_seq IS NOT NULL OR summary IS NOT NULL OR summary_error IS NOT NULL)
             UNION ALL
             SELECT summary_seq, session_summary, summary_error, NULL FROM trading_sessions
@@ -199,11 +199,10 @@ impl Walk {
                     Err(found) => return Ok(Some(found)),
                 },
             };
-            let previous = at;
             at = follow(at, &value);
             hashes.push(at);
             if let Link::Step(step) = &link {
-                if step.previous != Some(previous) || step.hash != Some(at) {
+                if step.hash != Some(at) {
                     // The close is a link without its own row in `steps`.
                     let tables: &[&str] = if after_close {
                         &["trading_sessions", "holdings", "positions", "steps"]
@@ -305,7 +304,7 @@ impl Walk {
 }
 
 from_row! { impl row => ChainedStep {
-    id, path, class, digest, request_ref, kind, outcome_ref, implied_hash, detached, previous, hash, reused_from,
+    id, path, class, digest, request_ref, kind, outcome_ref, implied_hash, detached, hash, reused_from,
 } }
 
 /// A session's attempts by step, oldest first. A step without rows has at most one attempt, without an error.
