@@ -60,8 +60,8 @@ fn message(db: &Transaction<'_>, session: SessionId, path: &str, count: u32) -> 
     let content = db.last_insert_rowid();
     db.prepare_cached(
         "INSERT INTO steps (session_id, path, kind, class, digest, request_ref, state, outcome_kind,
-         outcome_ref, implied_hash, lease_epoch, started_at, ended_at, seq, hash, detached)
-         VALUES (?1, ?2, 'model', 'local', ?3, ?3, 'done', 'ok', ?4, ?3, 1, 0, 0, ?5, ?3, 0)",
+         outcome_ref, lease_epoch, started_at, ended_at, seq, hash, detached)
+         VALUES (?1, ?2, 'model', 'local', ?3, ?3, 'done', 'ok', ?4, 1, 0, 0, ?5, ?3, 0)",
     )?
     .execute(params![session.0, path, digest, parts.outcome.hash.as_bytes(), count])?;
     let step = db.last_insert_rowid();

@@ -11,10 +11,13 @@ CREATE TABLE pending_upgrades (
 ) STRICT;
 INSERT INTO pending_upgrades (name, position) SELECT 'pack_texts', 0 WHERE EXISTS (SELECT 1 FROM texts);
 
--- A step's job is its session's, and its previous hash is recomputed by whoever verifies it.
+-- A step's job is its session's. Its previous hash and that of its rows are recomputed by whoever verifies it, who also
+-- checks that links are numbered without gaps.
 DROP VIEW attempts;
+DROP INDEX steps_by_seq;
 ALTER TABLE steps DROP COLUMN job_id;
 ALTER TABLE steps DROP COLUMN prev_hash;
+ALTER TABLE steps DROP COLUMN implied_hash;
 CREATE VIEW attempts AS
 SELECT step_id, attempt, sent_at, ended_at, error, input_tokens, cached_tokens, output_tokens, cost_usd
 FROM step_attempts
@@ -47,3 +50,30 @@ WHERE kind = 'message' AND EXISTS (
     WHERE m.session_id = json_extract(job_events.data, '$.session')
       AND m.message_index = json_extract(job_events.data, '$.message_index')
       AND m.n = job_events.n AND s.job_id = job_events.job_id);
+
+-- Datasets are few, and their hashes long.
+CREATE TABLE exposure_datasets (
+    id   INTEGER PRIMARY KEY,
+    hash BLOB    NOT NULL UNIQUE
+) STRICT;
+INSERT INTO exposure_datasets (hash) SELECT DISTINCT dataset FROM exposures;
+CREATE TABLE exposures_by_dataset (
+    id              INTEGER PRIMARY KEY AUTOINCREMENT,
+    session_id      INTEGER NOT NULL REFERENCES trading_sessions (id) ON DELETE CASCADE,
+    dataset_id      INTEGER NOT NULL REFERENCES exposure_datasets (id),
+    series          TEXT    NOT NULL,
+    first_date      TEXT,
+    last_date       TEXT,
+    row_count       INTEGER NOT NULL,
+    latest_known_at INTEGER,
+    step_id         INTEGER NOT NULL,
+    ord             INTEGER NOT NULL
+) STRICT;
+INSERT INTO exposures_by_dataset (id, session_id, dataset_id, series, first_date, last_date, row_count,
+    latest_known_at, step_id, ord)
+SELECT e.id, e.session_id, d.id, e.series, e.first_date, e.last_date, e.row_count, e.latest_known_at, e.step_id, e.ord
+FROM exposures e JOIN exposure_datasets d ON d.hash = e.dataset ORDER BY e.id;
+DROP TABLE exposures;
+ALTER TABLE exposures_by_dataset RENAME TO exposures;
+CREATE INDEX exposures_by_session ON exposures (session_id);
+CREATE INDEX exposures_by_series ON exposures (dataset_id, series, session_id, first_date, last_date);

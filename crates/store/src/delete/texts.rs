@@ -21,12 +21,8 @@ const BODIES: usize = 64;
 const HEX: usize = 64;
 
 /// Columns with hashes of texts: tables with rows of sessions…
-const OF_SESSIONS: &[(&str, &str)] = &[
-    ("steps", "request_ref"),
-    ("steps", "outcome_ref"),
-    ("steps", "implied_hash"),
-    ("session_instructions", "hash"),
-];
+const OF_SESSIONS: &[(&str, &str)] =
+    &[("steps", "request_ref"), ("steps", "outcome_ref"), ("session_instructions", "hash")];
 
 /// …and tables with rows of jobs.
 const OF_JOBS: &[(&str, &str)] = &[
@@ -156,16 +152,15 @@ async fn texts_of_job(db: &mut dyn Db, job: &JobId, found: &mut BTreeSet<Content
 
 /// The same for all jobs.
 async fn texts_of_all_jobs(db: &mut dyn Db, take: &mut (dyn FnMut(ContentHash) + Send)) -> Result<()> {
-    let sql = format!(
-        "SELECT id, request_ref, outcome_ref, implied_hash FROM steps WHERE id > $1 ORDER BY id LIMIT {ROWS}"
-    );
+    let sql =
+        format!("SELECT id, request_ref, outcome_ref FROM steps WHERE id > $1 ORDER BY id LIMIT {ROWS}");
     let mut last = 0_i64;
     loop {
         let rows = db.query(&sql, params![last]).await?;
         let count = rows.len();
         for mut row in rows {
             last = row.get()?;
-            for _ in 0..3 {
+            for _ in 0..2 {
                 if let Some(hash) = row.get::<Option<ContentHash>>()? {
                     take(hash);
                 }

@@ -137,7 +137,10 @@ async fn shown_to(db: &mut dyn Db, filter: &ShownFilter, page: &PageRequest) -> 
     let mut ids: BTreeSet<SessionId> = BTreeSet::new();
     for series in &filter.series {
         let mut statement = Statement::new("SELECT DISTINCT e.session_id FROM exposures e WHERE 1 = 1");
-        statement.add(" AND e.dataset = ? AND e.series = ?", [filter.dataset.into(), series.into()]);
+        statement.add(
+            " AND e.dataset_id = (SELECT d.id FROM exposure_datasets d WHERE d.hash = ?) AND e.series = ?",
+            [filter.dataset.into(), series.into()],
+        );
         statement.add_some(" AND e.session_id < ?", before);
         conditions(&mut statement, filter);
         statement.add(&format!(" AND EXISTS (SELECT 1 FROM steps s WHERE s.id = e.step_id AND {TOLD})"), []);
@@ -181,7 +184,11 @@ async fn reads_of(
             "SELECT {READ}, {} FROM exposures e JOIN steps s ON s.id = e.step_id WHERE {TOLD}",
             columns.join(", ")
         ));
-        statement.add(" AND e.session_id = ? AND e.dataset = ?", [session.into(), filter.dataset.into()]);
+        statement.add(
+            " AND e.session_id = ?
+            AND e.dataset_id = (SELECT d.id FROM exposure_datasets d WHERE d.hash = ?)",
+            [session.into(), filter.dataset.into()],
+        );
         let marks = vec!["?"; filter.series.len()].join(", ");
         statement.add(&format!(" AND e.series IN ({marks})"), filter.series.iter().map(Value::from));
         conditions(&mut statement, filter);

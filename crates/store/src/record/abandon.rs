@@ -34,8 +34,8 @@ impl CommitApplier<'_> {
         };
         let link = self.head.link(&link.to_json());
         let sql = "INSERT INTO steps (session_id, detached, path, kind, class, digest, request_ref,
-            state, lease_epoch, started_at, ended_at, implied_hash, reused_from, seq, hash)
-            VALUES ($1, $2, $3, $4, $5, $6, $7, 'abandoned', $8, $9, $9, $10, $11, $12, $13)
+            state, lease_epoch, started_at, ended_at, reused_from, seq, hash)
+            VALUES ($1, $2, $3, $4, $5, $6, $7, 'abandoned', $8, $9, $9, $10, $11, $12)
             ON CONFLICT (session_id, detached, path) DO NOTHING";
         let added = self
             .db
@@ -51,7 +51,6 @@ impl CommitApplier<'_> {
                     step.request_ref,
                     commit.lease.epoch,
                     commit.at,
-                    implied_hash,
                     stored_origin(reused_from),
                     link.seq,
                     link.hash
@@ -107,9 +106,9 @@ impl CommitApplier<'_> {
             );
             self.db
                 .execute(
-                    "UPDATE steps SET state = 'abandoned', ended_at = $1, implied_hash = $2, seq = $3,
-                     hash = $4 WHERE id = $5",
-                    params![commit.at, implied_hash, link.seq, link.hash, id],
+                    "UPDATE steps SET state = 'abandoned', ended_at = $1, seq = $2, hash = $3
+                     WHERE id = $4",
+                    params![commit.at, link.seq, link.hash, id],
                 )
                 .await?;
         }

@@ -44,18 +44,16 @@ impl CommitApplier<'_> {
         let Some(attempt) = &end.attempt else { return Ok(None) };
         let link = self.head.link_text(&prepared.link);
         let (used, cost, estimated) = used_by(attempt);
-        let sql = "UPDATE steps SET state = 'done', outcome_kind = $1, outcome_ref = $2, implied_hash = $3,
-            request_ref = $4, lease_epoch = $5, ended_at = $6, seq = $7, hash = $8,
-            input_tokens = $9, cached_tokens = $10, output_tokens = $11, cost_usd = $12,
-            estimated_calls = $13
-            WHERE session_id = $14 AND detached = $15 AND path = $16 AND state = 'intent'
-              AND class = 'external' AND digest = $17
+        let sql = "UPDATE steps SET state = 'done', outcome_kind = $1, outcome_ref = $2, request_ref = $3,
+            lease_epoch = $4, ended_at = $5, seq = $6, hash = $7, input_tokens = $8, cached_tokens = $9,
+            output_tokens = $10, cost_usd = $11, estimated_calls = $12
+            WHERE session_id = $13 AND detached = $14 AND path = $15 AND state = 'intent'
+              AND class = 'external' AND digest = $16
               AND NOT EXISTS (SELECT 1 FROM step_attempts a WHERE a.step_id = steps.id)
             RETURNING id";
         let values = params![
             end.outcome_kind,
             end.outcome_ref,
-            prepared.implied_hash,
             end.request_ref,
             self.commit.lease.epoch,
             self.commit.at,
@@ -136,13 +134,11 @@ impl CommitApplier<'_> {
             return Ok(Some(id));
         };
         let sql = "UPDATE steps SET state = 'done', request_ref = $1, outcome_kind = $2, outcome_ref = $3,
-            implied_hash = $4, reused_from = $5, lease_epoch = $6, ended_at = $7, seq = $8,
-            hash = $9, n = $10 WHERE id = $11";
+            reused_from = $4, lease_epoch = $5, ended_at = $6, seq = $7, hash = $8, n = $9 WHERE id = $10";
         let values = params![
             end.request_ref,
             end.outcome_kind,
             end.outcome_ref,
-            prepared.implied_hash,
             end.reused_from.as_ref().map(stored_origin),
             self.commit.lease.epoch,
             self.commit.at,
@@ -163,10 +159,8 @@ impl CommitApplier<'_> {
     ) -> Result<Option<i64>, StoreError> {
         let (commit, end) = (self.commit, &prepared.end);
         let sql = "INSERT INTO steps (session_id, path, kind, class, digest, request_ref, state,
-             outcome_kind, outcome_ref, implied_hash, reused_from, lease_epoch, started_at, ended_at, seq,
-             hash, n, detached)
-             VALUES ($1, $2, $3, $4, $5, $6, 'done', $7, $8, $9, $10, $11, $12, $12, $13, $14, $15,
-             $16) ON CONFLICT (session_id, detached, path) DO NOTHING RETURNING id";
+             outcome_kind, outcome_ref, reused_from, lease_epoch, started_at, ended_at, seq, hash, n, detached)
+             VALUES ($1, $2, $3, $4, $5, $6, 'done', $7, $8, $9, $10, $11, $11, $12, $13, $14, $15) ON CONFLICT (session_id, detached, path) DO NOTHING RETURNING id";
         let values = params![
             commit.session,
             &end.path,
@@ -176,7 +170,6 @@ impl CommitApplier<'_> {
             end.request_ref,
             end.outcome_kind,
             end.outcome_ref,
-            prepared.implied_hash,
             end.reused_from.as_ref().map(stored_origin),
             commit.lease.epoch,
             commit.at,

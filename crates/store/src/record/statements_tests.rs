@@ -200,6 +200,9 @@ async fn a_step_takes_few_statements() {
     let ended = statements(vec![end(model, StepClass::External, &said)]);
     check(ended, &[&every, &["INSERT texts", "INSERT texts", "UPDATE steps"], &message]);
 
+    // The first read of a dataset writes the dataset too.
+    statements(vec![end("solo#1/read#0", StepClass::Local, "the first")]);
+
     // A tool's answer, with the data that it shows.
     let read = statements(vec![end("solo#1/read#1", StepClass::Local, &format!("{said}!"))]);
     let step = ["INSERT texts", "INSERT texts", "INSERT steps", "INSERT exposures"];

@@ -64,6 +64,7 @@ impl NewText {
 pub(crate) const BODY: &str = "t.body, t.encoding, t.packed";
 
 /// A text as it was before it was encoded.
+#[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Body(pub(crate) String);
 
 impl FromRow for Body {
