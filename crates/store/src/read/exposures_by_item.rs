@@ -178,11 +178,9 @@ async fn reads_of(
     sessions: &[SessionId],
 ) -> Result<BTreeMap<SessionId, Vec<ShownRead>>> {
     let mut found: BTreeMap<SessionId, Vec<ShownRead>> = BTreeMap::new();
-    let columns: Vec<String> = EXPOSURE.split(", ").map(|column| format!("e.{column}")).collect();
     for session in sessions {
         let mut statement = Statement::new(format!(
-            "SELECT {READ}, {} FROM exposures e JOIN steps s ON s.id = e.step_id WHERE {TOLD}",
-            columns.join(", ")
+            "SELECT {READ}, {EXPOSURE} FROM exposures e JOIN steps s ON s.id = e.step_id WHERE {TOLD}"
         ));
         statement.add(
             " AND e.session_id = ?

@@ -201,7 +201,7 @@ async fn a_step_takes_few_statements() {
     check(ended, &[&every, &["INSERT texts", "INSERT texts", "UPDATE steps"], &message]);
 
     // The first read of a dataset writes the dataset too.
-    statements(vec![end("solo#1/read#0", StepClass::Local, "the first")]);
+    statements(vec![end("solo#1/read#0", StepClass::Local, &format!("{said}#"))]);
 
     // A tool's answer, with the data that it shows.
     let read = statements(vec![end("solo#1/read#1", StepClass::Local, &format!("{said}!"))]);
