@@ -137,7 +137,7 @@ import sqlite3
 db = sqlite3.connect("file:data/papertape.db?mode=ro", uri=True)
 job = db.execute("SELECT job_id FROM jobs ORDER BY created_at DESC LIMIT 1").fetchone()[0]
 done = db.execute("SELECT count(*) FROM job_details WHERE job_id = ? AND status = 'completed'", (job,)).fetchone()[0]
-sent = db.execute("SELECT count(*) FROM steps WHERE job_id = ? AND state = 'intent'", (job,)).fetchone()[0]
+sent = db.execute("SELECT count(*) FROM steps s JOIN trading_sessions t ON t.id = s.session_id WHERE t.job_id = ? AND s.state = 'intent'", (job,)).fetchone()[0]
 print(int(done == 3 and sent == 1))
 PY
     )

@@ -1,14 +1,16 @@
 //! `papertape migrate`
 
-use super::failure::FAILED;
-use super::output::{json, note, say, table, text_of};
+use super::failure::{FAILED, not_found};
+use super::output::{bytes, json, note, say, table, text_of};
 use super::{Common, Outcome, record_access};
 use anyhow::Result;
 use clap::{Args, Subcommand};
+use papertape_service::app::database_file;
 use papertape_service::config::Config;
-use papertape_store::{FileReport, PortableFiles};
+use papertape_store::{FileReport, PortableFiles, upgrade_file};
 use serde_json::json;
 use std::process::ExitCode;
+use std::time::Instant;
 
 #[derive(Debug, Args)]
 pub(super) struct MigrateArgs {
@@ -20,6 +22,15 @@ pub(super) struct MigrateArgs {
 enum MigrateCommand {
     /// Upgrade plans' portable files, and import their jobs
     ActionLogs(ActionLogsArgs),
+    /// Upgrade the database, and show the space it takes
+    Database(DatabaseArgs),
+}
+
+#[derive(Debug, Args)]
+struct DatabaseArgs {
+    /// Return free space in the SQLite file to the disk
+    #[arg(long)]
+    compact: bool,
 }
 
 #[derive(Debug, Args)]
@@ -30,7 +41,58 @@ struct ActionLogsArgs {
 }
 
 pub(super) async fn migrate(common: &Common, config: Config, args: MigrateArgs) -> Outcome {
-    let MigrateCommand::ActionLogs(ActionLogsArgs { dry_run }) = args.command;
+    match args.command {
+        MigrateCommand::ActionLogs(ActionLogsArgs { dry_run }) => action_logs(common, config, dry_run).await,
+        MigrateCommand::Database(DatabaseArgs { compact }) => database(common, config, compact).await,
+    }
+}
+
+/// Opening the database for writing upgrades it.
+async fn database(common: &Common, config: Config, compact: bool) -> Outcome {
+    let started = Instant::now();
+    if config.database_url.is_some() {
+        drop(record_access::open_without_portable_files(common, config).await?);
+        if compact {
+            note!("PostgreSQL reuses free space itself; to return it to the disk, run `VACUUM FULL` in psql");
+        }
+        if common.json {
+            json(&json!({ "elapsed_ms": elapsed_ms(started) }))?;
+        }
+        return Ok(ExitCode::SUCCESS);
+    }
+    let path = database_file(&config.data_dir, config.mode);
+    if !path.exists() {
+        return Err(not_found(format!("no database in {}", config.data_dir.display())));
+    }
+    let before = path.metadata()?.len();
+    let file = path.clone();
+    let space = tokio::task::spawn_blocking(move || upgrade_file(&file, compact)).await??;
+    let free_bytes = space.free_bytes;
+    if common.json {
+        json(&json!({
+            "file": path, "bytes_before": before, "bytes": space.bytes, "free_bytes": free_bytes,
+            "elapsed_ms": elapsed_ms(started),
+        }))?;
+    }
+    note!(
+        "{}: {} before, {} now, {} of it free, in {:.1} s",
+        path.display(),
+        bytes(before),
+        bytes(space.bytes),
+        bytes(free_bytes),
+        started.elapsed().as_secs_f64()
+    );
+    if free_bytes > space.bytes / 4 {
+        note!("new rows use the free space; to return it to the disk: papertape migrate database --compact");
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn elapsed_ms(since: Instant) -> u64 {
+    u64::try_from(since.elapsed().as_millis()).unwrap_or(u64::MAX)
+}
+
+async fn action_logs(common: &Common, config: Config, dry_run: bool) -> Outcome {
     let reports = match dry_run {
         // A folder of files from another installation may have no database yet.
         true if !record_access::has_database(&config)? && config.data_dir.is_dir() => {

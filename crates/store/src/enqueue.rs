@@ -27,7 +27,7 @@ pub(crate) async fn enqueue(db: &mut dyn Db, job: &NewJob) -> Result<()> {
         return Err(StoreError::inconsistent(format!("the job {} is there already", job.id)));
     }
     action::index(db, job).await?;
-    let new = job.texts.iter().map(|text| (text.hash, NewText::of(text.clone()))).collect();
+    let new = job.texts.iter().map(|text| (text.hash, NewText::packed(text.clone()))).collect();
     texts::insert(db, &new).await?;
     for day in &job.days {
         let status = if day.skipped.is_some() { DayStatus::Skipped } else { DayStatus::Queued };

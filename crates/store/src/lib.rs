@@ -72,6 +72,7 @@ pub use read::{
     SessionFilter, SessionResult, SessionView, ShownFilter, ShownRead, ShownSession, StepView, StoppedJob,
     StoredRound, TradeFilter, UsageCost,
 };
+pub use sqlite::{FileSpace, upgrade as upgrade_file};
 pub use store::{DatabaseTarget, Store};
 pub use vectors::{StoredVector, VectorFor};
 pub use verify::{ChainBreak, ChainReport, SessionHead};

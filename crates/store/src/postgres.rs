@@ -13,6 +13,7 @@ use crate::error::{Result, StoreError};
 use crate::migrate::Migration;
 use crate::notifications::JobNotifier;
 use crate::texts::NewTexts;
+use crate::texts::upgrade::{self, PackReport};
 use crate::write_task;
 use deadpool_postgres::{Hook, HookError, Manager, ManagerConfig, Pool, RecyclingMethod};
 use futures::FutureExt as _;
@@ -64,12 +65,12 @@ impl Engine {
         let driving = tokio::spawn(connection);
         client.batch_execute(&first).await?;
         if writable {
+            // Until everything is up to date, other processes that open the schema wait for this lock.
+            migrate::lock_session(&client, schema).await?;
             migrate::migrate(&mut client, schema, migrations).await?;
         } else {
             migrate::check_version(&client).await?;
         }
-        drop(client);
-        let _ = driving.await;
 
         let cross_process = Arc::new(CrossProcessNotifier::new(
             ConnectOptions { config: config.clone(), tls: tls.clone() },
@@ -85,14 +86,39 @@ impl Engine {
             }))
             .build()
             .map_err(|error| StoreError::Database(error.to_string()))?;
-        Ok(Self {
+        let engine = Self {
             pool,
             schema: schema.to_owned(),
             writable,
             runtime: Handle::current(),
             write_queue: Arc::default(),
             cross_process,
-        })
+        };
+        if writable {
+            engine.pack_texts().await?;
+        }
+        // Releases the lock.
+        drop(client);
+        let _ = driving.await;
+        Ok(engine)
+    }
+
+    /// Packs the texts that an older version has written; see [`upgrade`].
+    async fn pack_texts(&self) -> Result<()> {
+        let is_there = "SELECT CASE WHEN to_regclass('pending_upgrades') IS NULL THEN 0 ELSE 1 END";
+        let is_pending = self.read(move |db| {
+            async move { Ok(db.first(is_there, &[]).await? == Some(1) && upgrade::is_pending(db).await?) }
+                .boxed()
+        });
+        if !is_pending.await? {
+            return Ok(());
+        }
+        let mut report = PackReport::begin();
+        while let Some(batch) = self.write(|db| upgrade::pack_next(db).boxed()).await? {
+            report.add(batch);
+        }
+        report.end(None);
+        Ok(())
     }
 
     /// The hub of a store: if the store is writable, its commits are published to other processes.

@@ -30,6 +30,8 @@ pub(crate) enum Value {
     /// A long text that is bound without a copy.
     SharedText(Arc<String>),
     Blob(Vec<u8>),
+    /// Bytes that are bound without a copy.
+    SharedBlob(Arc<Vec<u8>>),
     Hash(ContentHash),
     Decimal(Decimal),
     /// Only as a parameter on PostgreSQL.
@@ -41,6 +43,7 @@ pub(crate) enum Value {
 pub(crate) enum Array {
     Hashes(Vec<ContentHash>),
     Texts(Vec<Arc<String>>),
+    Blobs(Vec<Option<Arc<Vec<u8>>>>),
     Numbers(Vec<i64>),
 }
 
@@ -350,6 +353,7 @@ into_value! {
     text: &Arc<String> => Self::SharedText(Arc::clone(text));
     array: Array => Self::Array(array);
     path: &StepPath => Self::Text(path.as_str().to_owned().into());
+    bytes: &Arc<Vec<u8>> => Self::SharedBlob(Arc::clone(bytes));
     bytes: &Vec<u8> => Self::Blob(bytes.clone());
     number: Decimal => Self::Decimal(number);
     hash: ContentHash => Self::Hash(hash);

@@ -108,14 +108,16 @@ async fn an_edited_row_is_named() {
     let (desk, job) = finished().await;
     let app = desk.app().await;
     let id = session(&app.store, &job, "beta", day(1)).await.expect("is there").0;
+    let outcome =
+        format!("SELECT outcome_ref FROM steps WHERE session_id = {id} AND path = 'solo#1/model#1'");
+    let hash: [u8; 32] = desk.behind().query_row(&outcome, [], |row| row.get(0)).expect("reads");
+    let hash = ContentHash::from_bytes(hash);
+    let said = app.store.texts(vec![hash]).await.expect("reads").remove(&hash).expect("is there");
     drop(app);
-    let text_of = |path: &str| {
-        format!("hash = (SELECT outcome_ref FROM steps WHERE session_id = {id} AND path = '{path}')")
-    };
-    let answer = format!(
-        "UPDATE texts SET body = replace(body, '\"quantity\":3', '\"quantity\":4') WHERE {}",
-        text_of("solo#1/model#1")
-    );
+    let other = said.replace("\"quantity\":3", "\"quantity\":4");
+    assert_ne!(other, said);
+    let answer =
+        format!("UPDATE texts SET body = '{other}', encoding = 0, packed = NULL WHERE hash = ({outcome})");
     let step = |change: &str| {
         format!("UPDATE steps SET {change} WHERE session_id = {id} AND path = 'solo#1/order#1'")
     };

@@ -17,6 +17,9 @@ use papertape_service::app::{Access, App};
 use papertape_service::config::Config;
 use papertape_service::trigger::{BranchRequest, Request, branch, resume, trigger};
 use papertape_service::view;
+use papertape_store::{DatabaseTarget, Store};
+use papertape_testkit::postgres::{self, TestDatabase};
+use rusqlite::types::ValueRef;
 use serde_json::Value;
 use std::fs;
 use std::io::{Read as _, Write as _};
@@ -128,24 +131,7 @@ async fn an_older_record_reads_and_verifies_as_it_did() {
             assert_eq!(row.rules_version, fixture.rules, "{what}");
             assert_eq!(row.status.to_string(), expected["status"].as_str().expect("a status"), "{what}");
 
-            let report = app.store.verify_chain(&job).await.expect("verifies");
-            assert_eq!(report.broken, None, "{what}");
-            assert_eq!(report.rules_version, fixture.rules, "{what}");
-            let heads: Vec<Value> = report
-                .heads
-                .iter()
-                .map(|head| {
-                    serde_json::json!({ "date": head.date, "model": head.agent, "session_id": head.session, "head": head.head })
-                })
-                .collect();
-            assert_eq!(Value::from(heads), expected["verify"]["heads"], "{what}");
-            assert_eq!(report.links, expected["verify"]["links"], "{what}");
-
-            let mut canonical = Summed::default();
-            app.store.canonical_export(&job, &mut canonical).await.expect("exports");
-            canonical.flush().expect("is there");
-            assert_eq!(canonical.1, expected["canonical_lines"], "{what}");
-            assert_eq!(canonical.0.sum(), expected["canonical_crc32"], "{what}");
+            reads_and_verifies_as_it_did(&app.store, (&job, fixture.rules), expected, &what).await;
 
             // From now on its head can be published.
             let head = app.store.publish_job_head(&job).await.expect("writes").expect("is there");
@@ -157,6 +143,33 @@ async fn an_older_record_reads_and_verifies_as_it_did() {
             same_results(&app, &job, expected, &what).await;
         }
     }
+}
+
+/// The chains' heads and the canonical form are those of the program that wrote them.
+async fn reads_and_verifies_as_it_did(
+    store: &Store,
+    (job, rules): (&JobId, u32),
+    expected: &Value,
+    what: &str,
+) {
+    let report = store.verify_chain(job).await.expect("verifies");
+    assert_eq!(report.broken, None, "{what}");
+    assert_eq!(report.rules_version, rules, "{what}");
+    let heads: Vec<Value> = report
+        .heads
+        .iter()
+        .map(|head| {
+            serde_json::json!({ "date": head.date, "model": head.agent, "session_id": head.session, "head": head.head })
+        })
+        .collect();
+    assert_eq!(Value::from(heads), expected["verify"]["heads"], "{what}");
+    assert_eq!(report.links, expected["verify"]["links"], "{what}");
+
+    let mut canonical = Summed::default();
+    store.canonical_export(job, &mut canonical).await.expect("exports");
+    canonical.flush().expect("is there");
+    assert_eq!(canonical.1, expected["canonical_lines"], "{what}");
+    assert_eq!(canonical.0.sum(), expected["canonical_crc32"], "{what}");
 }
 
 /// Each day's values and the ending value equal those printed.
@@ -252,5 +265,93 @@ async fn older_days_are_run_again_and_branched_from() {
         assert_eq!(app.store.verify_chain(&branched.job).await.expect("verifies").broken, None);
         // The branch names its parent in its original state.
         assert_eq!(app.store.stored_job_head(head.hash()).await.expect("reads"), Some(head));
+    }
+}
+
+/// SQL: a value of SQLite as PostgreSQL reads it.
+fn literal(value: ValueRef<'_>) -> String {
+    match value {
+        ValueRef::Null => "NULL".to_owned(),
+        ValueRef::Integer(number) => number.to_string(),
+        ValueRef::Real(number) => number.to_string(),
+        ValueRef::Text(text) => format!("'{}'", String::from_utf8_lossy(text).replace('\'', "''")),
+        ValueRef::Blob(bytes) => {
+            let digits: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
+            format!("'\\x{digits}'")
+        }
+    }
+}
+
+/// Copies a SQLite database into a PostgreSQL schema of the same version.
+async fn copy_to_postgres(from: &Path, place: &TestDatabase) {
+    let old = rusqlite::Connection::open(from).expect("opens");
+    let version: usize = old
+        .query_row("SELECT max(version) FROM schema_version", [], |row| row.get(0))
+        .expect("has a version");
+    let (new, connection) =
+        tokio_postgres::connect(&place.url, tokio_postgres::NoTls).await.expect("connects");
+    tokio::spawn(connection);
+    let schema = &place.schema;
+    let begin = format!(
+        "CREATE SCHEMA {schema}; SET search_path TO {schema}; SET session_replication_role = replica;
+         CREATE TABLE schema_version (version BIGINT PRIMARY KEY, name TEXT NOT NULL, applied_at BIGINT NOT NULL)"
+    );
+    new.batch_execute(&begin).await.expect("makes the schema");
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../store/migrations/postgres");
+    let mut files: Vec<PathBuf> =
+        fs::read_dir(folder).expect("is a folder").map(|entry| entry.expect("an entry").path()).collect();
+    files.sort();
+    for file in &files[..version] {
+        new.batch_execute(&fs::read_to_string(file).expect("reads")).await.expect("applies");
+    }
+    let tables = new
+        .query("SELECT table_name FROM information_schema.tables WHERE table_schema = $1 AND table_type = 'BASE TABLE'", &[schema])
+        .await
+        .expect("reads");
+    for table in tables.iter().map(|row| row.get::<_, String>(0)) {
+        let columns: Vec<String> = new
+            .query(
+                "SELECT column_name FROM information_schema.columns
+                 WHERE table_schema = $1 AND table_name = $2 AND is_generated = 'NEVER'",
+                &[schema, &table],
+            )
+            .await
+            .expect("reads")
+            .iter()
+            .map(|row| row.get(0))
+            .collect();
+        let columns = columns.join(", ");
+        // The search index is each database's own.
+        let Ok(mut rows) = old.prepare(&format!("SELECT {columns} FROM {table}")) else { continue };
+        if table == "text_search" {
+            continue;
+        }
+        new.batch_execute(&format!("DELETE FROM {table}")).await.expect("empties");
+        let width = rows.column_count();
+        let mut rows = rows.query([]).expect("reads");
+        let mut values = Vec::new();
+        while let Some(row) = rows.next().expect("reads") {
+            let row: Vec<String> = (0..width).map(|at| literal(row.get_ref(at).expect("reads"))).collect();
+            values.push(format!("({})", row.join(", ")));
+        }
+        for group in values.chunks(200) {
+            let sql = format!("INSERT INTO {table} ({columns}) VALUES {}", group.join(", "));
+            new.batch_execute(&sql).await.unwrap_or_else(|error| panic!("{table}: {error:?}"));
+        }
+    }
+}
+
+/// Goal: what an older program wrote to PostgreSQL is upgraded in place, and reads and verifies as it did.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn postgres_an_older_record_reads_and_verifies_as_it_did() {
+    for fixture in fixtures().into_iter().filter(|fixture| [1, 4].contains(&fixture.rules)) {
+        let place = postgres::place().expect("starts PostgreSQL");
+        copy_to_postgres(&fixture.dir.path().join("papertape.db"), &place).await;
+        let target = DatabaseTarget::Postgres(place.url.clone(), place.schema.clone());
+        let store = Store::open(target).await.expect("is brought to the present schema");
+        for (name, job, expected) in fixture.jobs() {
+            let what = format!("{name} of rules version {}", fixture.rules);
+            reads_and_verifies_as_it_did(&store, (&job, fixture.rules), expected, &what).await;
+        }
     }
 }

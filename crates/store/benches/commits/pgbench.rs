@@ -12,8 +12,8 @@ const SCRIPT: &str = r"
 \set i :i + 1
 \set session :client_id + 1
 BEGIN;
-INSERT INTO steps (job_id, session_id, detached, path, kind, class, digest, request_ref, state, lease_epoch,
-    started_at) VALUES ('bench-' || :client_id, :session, 0, 'node' || :client_id || '#1/model#' || :i, 'model',
+INSERT INTO steps (session_id, detached, path, kind, class, digest, request_ref, state, lease_epoch,
+    started_at) VALUES (:session, 0, 'node' || :client_id || '#1/model#' || :i, 'model',
     'external', sha256('digest'), sha256('digest'), 'intent', 1, 0);
 COMMIT;
 ";

@@ -43,8 +43,8 @@ pub(crate) fn paced(runtime: &tokio::runtime::Runtime, path: &Path, append: Appe
 fn intent(db: &Transaction<'_>, session: SessionId, path: &str) -> rusqlite::Result<()> {
     let digest = *Parts::of(path).digest.as_bytes();
     db.prepare_cached(
-        "INSERT INTO steps (job_id, session_id, detached, path, kind, class, digest, request_ref, state,
-         lease_epoch, started_at) VALUES ('bench-0', ?1, 0, ?2, 'model', 'external', ?3, ?3, 'intent', 1, 0)",
+        "INSERT INTO steps (session_id, detached, path, kind, class, digest, request_ref, state,
+         lease_epoch, started_at) VALUES (?1, 0, ?2, 'model', 'external', ?3, ?3, 'intent', 1, 0)",
     )?
     .execute(params![session.0, path, digest])
     .map(drop)
@@ -59,27 +59,24 @@ fn message(db: &Transaction<'_>, session: SessionId, path: &str, count: u32) -> 
     }
     let content = db.last_insert_rowid();
     db.prepare_cached(
-        "INSERT INTO steps (job_id, session_id, path, kind, class, digest, request_ref, state, outcome_kind,
-         outcome_ref, implied_hash, lease_epoch, started_at, ended_at, seq, prev_hash, hash, detached)
-         VALUES ('bench-0', ?1, ?2, 'model', 'local', ?3, ?3, 'done', 'ok', ?4, ?3, 1, 0, 0, ?5, ?3, ?3, 0)",
+        "INSERT INTO steps (session_id, path, kind, class, digest, request_ref, state, outcome_kind,
+         outcome_ref, lease_epoch, started_at, ended_at, seq, hash, detached)
+         VALUES (?1, ?2, 'model', 'local', ?3, ?3, 'done', 'ok', ?4, 1, 0, 0, ?5, ?3, 0)",
     )?
     .execute(params![session.0, path, digest, parts.outcome.hash.as_bytes(), count])?;
     let step = db.last_insert_rowid();
     db.prepare_cached("INSERT INTO text_search (rowid, words) VALUES (?1, ?2)")?
         .execute(params![content, parts.content.body])?;
-    let event = format!(
-        r#"{{"agent":"bench","date":"2012-03-01","message_index":{count},"path":"{path}","role":"user",
-            "session":{session},"tool_name":null}}"#
-    );
+    let event = format!("[{session},{count}]");
     db.prepare_cached(
         "INSERT INTO job_events (job_id, n, kind, data, created_at) VALUES ('bench-0', ?1, 'message', ?2, 0)",
     )?
     .execute(params![count + 1000, event])?;
     db.prepare_cached(
-        "INSERT INTO reasoning_log_rows (session_id, message_index, role, content_id, timestamp, path, node,
-         step_id, ord, n) VALUES (?1, ?2, 'user', ?3, 0, ?4, 'node0#1', ?5, 0, ?6)",
+        "INSERT INTO reasoning_log_rows (session_id, message_index, role, content_id, timestamp, step_id,
+         ord, n) VALUES (?1, ?2, 'user', ?3, 0, ?4, 0, ?5)",
     )?
-    .execute(params![session.0, count, content, path, step, count + 1000])?;
+    .execute(params![session.0, count, content, step, count + 1000])?;
     db.prepare_cached("UPDATE jobs SET next_seq = next_seq + 1 WHERE job_id = 'bench-0'")?.execute([])?;
     db.prepare_cached(
         "UPDATE trading_sessions SET next_message = ?1, chain_length = ?1, chain_head = ?2 WHERE id = ?3",

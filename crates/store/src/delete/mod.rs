@@ -95,6 +95,9 @@ async fn delete(db: &mut dyn Db, job: &JobId, with_dependents: bool) -> Result<D
         db.execute("DELETE FROM jobs WHERE job_id = $1", params![job]).await?;
     }
     lineage::reinstate(db).await?;
+    let unread = "DELETE FROM exposure_datasets
+        WHERE NOT EXISTS (SELECT 1 FROM exposures e WHERE e.dataset_id = exposure_datasets.id)";
+    db.execute(unread, &[]).await?;
     let texts = candidates.collect(db, &jobs).await?;
     Ok(Deletion::Deleted(Deleted { jobs, texts }))
 }

@@ -7,7 +7,7 @@
 use crate::db::{Backend, Db};
 use crate::error::Result;
 use crate::search;
-use crate::texts;
+use crate::texts::{self, BODY, Body};
 use crate::value::params;
 use papertape_core::id::{ContentHash, JobId};
 use papertape_core::record::JobHead;
@@ -21,12 +21,8 @@ const BODIES: usize = 64;
 const HEX: usize = 64;
 
 /// Columns with hashes of texts: tables with rows of sessions…
-const OF_SESSIONS: &[(&str, &str)] = &[
-    ("steps", "request_ref"),
-    ("steps", "outcome_ref"),
-    ("steps", "implied_hash"),
-    ("session_instructions", "hash"),
-];
+const OF_SESSIONS: &[(&str, &str)] =
+    &[("steps", "request_ref"), ("steps", "outcome_ref"), ("session_instructions", "hash")];
 
 /// …and tables with rows of jobs.
 const OF_JOBS: &[(&str, &str)] = &[
@@ -106,7 +102,7 @@ impl Candidates {
     ) -> Result<Vec<ContentHash>> {
         let (mut heads, mut last) = (Vec::new(), 0_i64);
         let sql =
-            format!("SELECT id, hash, body, encoding FROM texts WHERE id > $1 ORDER BY id LIMIT {BODIES}");
+            format!("SELECT t.id, t.hash, {BODY} FROM texts t WHERE t.id > $1 ORDER BY t.id LIMIT {BODIES}");
         loop {
             let rows = db.query(&sql, params![last]).await?;
             let count = rows.len();
@@ -116,7 +112,7 @@ impl Candidates {
                 if self.0.contains(&hash) {
                     continue;
                 }
-                let body = texts::decode(row.get()?, row.get()?)?;
+                let Body(body) = row.get()?;
                 if is_head_of(jobs, hash, &body) {
                     heads.push(hash);
                 } else {
@@ -156,16 +152,15 @@ async fn texts_of_job(db: &mut dyn Db, job: &JobId, found: &mut BTreeSet<Content
 
 /// The same for all jobs.
 async fn texts_of_all_jobs(db: &mut dyn Db, take: &mut (dyn FnMut(ContentHash) + Send)) -> Result<()> {
-    let sql = format!(
-        "SELECT id, request_ref, outcome_ref, implied_hash FROM steps WHERE id > $1 ORDER BY id LIMIT {ROWS}"
-    );
+    let sql =
+        format!("SELECT id, request_ref, outcome_ref FROM steps WHERE id > $1 ORDER BY id LIMIT {ROWS}");
     let mut last = 0_i64;
     loop {
         let rows = db.query(&sql, params![last]).await?;
         let count = rows.len();
         for mut row in rows {
             last = row.get()?;
-            for _ in 0..3 {
+            for _ in 0..2 {
                 if let Some(hash) = row.get::<Option<ContentHash>>()? {
                     take(hash);
                 }
@@ -208,16 +203,17 @@ fn is_head_of(jobs: &[JobId], hash: ContentHash, body: &str) -> bool {
 
 /// Removes a text and its index entry, unless a row references it by ID. Returns whether it was removed.
 async fn remove(db: &mut dyn Db, hash: ContentHash) -> Result<bool> {
-    let sql = "SELECT id, body, encoding FROM texts WHERE hash = $1";
-    let found = db.first::<(i64, String, i64)>(sql, params![hash]).await?;
-    let Some((id, body, encoding)) = found else { return Ok(false) };
+    let sql = format!("SELECT t.id, {BODY} FROM texts t WHERE t.hash = $1");
+    let Some((id, Body(body))) = db.first::<(i64, Body)>(&sql, params![hash]).await? else {
+        return Ok(false);
+    };
     let uses: Vec<String> =
         BY_ID.iter().map(|(table, column)| format!("SELECT 1 FROM {table} WHERE {column} = $1")).collect();
     if db.row(&uses.join(" UNION ALL "), params![id]).await?.is_some() {
         return Ok(false);
     }
     if db.backend() == Backend::Sqlite {
-        search::forget(db, id, &texts::decode(body, encoding)?).await?;
+        search::forget(db, id, &body).await?;
     }
     db.execute("DELETE FROM texts WHERE id = $1", params![id]).await.map(|removed| removed > 0)
 }

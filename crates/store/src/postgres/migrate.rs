@@ -32,6 +32,13 @@ pub(super) async fn lock(transaction: &tokio_postgres::Transaction<'_>, schema: 
     Ok(())
 }
 
+/// Like [`lock`], until the connection is closed.
+pub(super) async fn lock_session(client: &Client, schema: &str) -> Result<()> {
+    let sql = "SELECT pg_advisory_lock(hashtext($1))";
+    client.execute(sql, &[&format!("papertape {schema}")]).await?;
+    Ok(())
+}
+
 /// Checks that the PostgreSQL schema is this program's.
 pub(super) async fn check_version(client: &Client) -> Result<()> {
     let there = client.query_one("SELECT to_regclass('schema_version') IS NOT NULL", &[]).await?;

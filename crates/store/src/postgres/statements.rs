@@ -147,6 +147,7 @@ impl ToSql for Value {
             Self::Text(text) => text_to_sql(text, ty, out),
             Self::SharedText(text) => text_to_sql(text, ty, out),
             Self::Blob(bytes) => bytes.to_sql(ty, out),
+            Self::SharedBlob(bytes) => bytes.as_slice().to_sql(ty, out),
             Self::Hash(hash) => hash.as_bytes().as_slice().to_sql(ty, out),
             Self::Array(Array::Hashes(hashes)) => {
                 let hashes: Vec<&[u8]> = hashes.iter().map(|hash| hash.as_bytes().as_slice()).collect();
@@ -158,6 +159,11 @@ impl ToSql for Value {
                 texts.to_sql(ty, out)
             }
             Self::Array(Array::Numbers(numbers)) => numbers.to_sql(ty, out),
+            Self::Array(Array::Blobs(blobs)) => {
+                let blobs: Vec<Option<&[u8]>> =
+                    blobs.iter().map(|bytes| bytes.as_ref().map(|bytes| bytes.as_slice())).collect();
+                blobs.to_sql(ty, out)
+            }
             Self::Decimal(number) if number.is_zero() => {
                 // The library would drop a zero's scale. Layout: no digits, weight 0, sign +, the scale.
                 out.extend_from_slice(&[0; 6]);

@@ -63,7 +63,7 @@ impl Store {
                             let sql = format!("SELECT count(*) FROM {table}");
                             rows.insert(table, db.first(&sql, &[]).await?.unwrap_or_default());
                         }
-                        let sql = "SELECT coalesce(sum(octet_length(body)), 0) FROM texts";
+                        let sql = "SELECT coalesce(sum(octet_length(body) + coalesce(octet_length(packed), 0)), 0) FROM texts";
                         let text_bytes = db.first(sql, &[]).await?.unwrap_or_default();
                         let jobs = db.all("SELECT status, count(*) FROM jobs GROUP BY status", &[]).await?;
                         let jobs = jobs.into_iter().collect();

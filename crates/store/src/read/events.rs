@@ -1,16 +1,18 @@
 //! A job's events: the live stream as stored rows.
 
 use crate::action;
-use crate::db::Db;
+use crate::db::{Backend, Db};
 use crate::error::Result;
 use crate::store::Store;
-use crate::value::{from_row, params};
+use crate::value::{FromRow, Row, from_row, params};
 use futures::FutureExt as _;
 use papertape_core::action::ActionRow;
-use papertape_core::id::JobId;
-use papertape_core::record::JobStatus;
-use papertape_core::time::Timestamp;
-use serde_json::Value;
+use papertape_core::id::{AgentName, JobId};
+use papertape_core::message::Role;
+use papertape_core::record::{JobStatus, SessionId};
+use papertape_core::tape::StepPath;
+use papertape_core::time::{Date, Timestamp};
+use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
 /// Event kind for rows of the action log.
@@ -77,15 +79,47 @@ impl Store {
     }
 }
 
+/// The stored data of a message's event: the session, and the message's number there. Readers add what is in the
+/// message's row.
+pub(crate) fn message_event(session: SessionId, index: i64) -> String {
+    format!("[{session},{index}]")
+}
+
 async fn events(db: &mut dyn Db, job: &JobId, after: i64, limit: u32) -> Result<Vec<JobEvent>> {
-    let sql = "SELECT n, kind, data, created_at FROM job_events
-        WHERE job_id = $1 AND n > $2 ORDER BY n LIMIT $3";
-    let mut events = db.all(sql, params![job, after, limit.clamp(1, MOST)]).await?;
+    let (session, index) = match db.backend() {
+        Backend::Sqlite => ("json_extract(e.data, '$[0]')", "json_extract(e.data, '$[1]')"),
+        Backend::Postgres => {
+            ("CAST(CAST(e.data AS JSON) ->> 0 AS BIGINT)", "CAST(CAST(e.data AS JSON) ->> 1 AS BIGINT)")
+        }
+    };
+    let sql = format!(
+        "SELECT e.n, e.kind, e.data, e.created_at, m.session_id, m.message_index, m.role, m.tool_name,
+            (SELECT s.path FROM steps s WHERE s.id = m.step_id),
+            (SELECT t.model FROM trading_sessions t WHERE t.id = m.session_id),
+            (SELECT t.date FROM trading_sessions t WHERE t.id = m.session_id)
+         FROM job_events e LEFT JOIN reasoning_log_rows m
+            ON e.kind = 'message' AND m.session_id = {session} AND m.message_index = {index}
+         WHERE e.job_id = $1 AND e.n > $2 ORDER BY e.n LIMIT $3"
+    );
+    let mut events = db.all(&sql, params![job, after, limit.clamp(1, MOST)]).await?;
     with_log(db, job, &mut events).await?;
     Ok(events)
 }
 
-from_row! { impl row => JobEvent { n, kind, data, at, log: None } }
+impl FromRow for JobEvent {
+    fn from_row(row: &mut Row) -> Result<Self> {
+        let mut event = from_row!(row => Self { n, kind, data, at, log: None });
+        if let Some(session) = row.get::<Option<SessionId>>()? {
+            let (index, role, tool): (i64, Role, Option<String>) = row.get()?;
+            let (path, agent, date): (StepPath, AgentName, Date) = row.get()?;
+            event.data = json!({
+                "session": session, "message_index": index, "role": role, "tool_name": tool, "path": path,
+                "agent": agent, "date": date,
+            });
+        }
+        Ok(event)
+    }
+}
 
 /// Loads the action log rows that the events refer to.
 async fn with_log(db: &mut dyn Db, job: &JobId, events: &mut [JobEvent]) -> Result<()> {

@@ -137,7 +137,10 @@ async fn shown_to(db: &mut dyn Db, filter: &ShownFilter, page: &PageRequest) -> 
     let mut ids: BTreeSet<SessionId> = BTreeSet::new();
     for series in &filter.series {
         let mut statement = Statement::new("SELECT DISTINCT e.session_id FROM exposures e WHERE 1 = 1");
-        statement.add(" AND e.dataset = ? AND e.series = ?", [filter.dataset.into(), series.into()]);
+        statement.add(
+            " AND e.dataset_id = (SELECT d.id FROM exposure_datasets d WHERE d.hash = ?) AND e.series = ?",
+            [filter.dataset.into(), series.into()],
+        );
         statement.add_some(" AND e.session_id < ?", before);
         conditions(&mut statement, filter);
         statement.add(&format!(" AND EXISTS (SELECT 1 FROM steps s WHERE s.id = e.step_id AND {TOLD})"), []);
@@ -175,13 +178,15 @@ async fn reads_of(
     sessions: &[SessionId],
 ) -> Result<BTreeMap<SessionId, Vec<ShownRead>>> {
     let mut found: BTreeMap<SessionId, Vec<ShownRead>> = BTreeMap::new();
-    let columns: Vec<String> = EXPOSURE.split(", ").map(|column| format!("e.{column}")).collect();
     for session in sessions {
         let mut statement = Statement::new(format!(
-            "SELECT {READ}, {} FROM exposures e JOIN steps s ON s.id = e.step_id WHERE {TOLD}",
-            columns.join(", ")
+            "SELECT {READ}, {EXPOSURE} FROM exposures e JOIN steps s ON s.id = e.step_id WHERE {TOLD}"
         ));
-        statement.add(" AND e.session_id = ? AND e.dataset = ?", [session.into(), filter.dataset.into()]);
+        statement.add(
+            " AND e.session_id = ?
+            AND e.dataset_id = (SELECT d.id FROM exposure_datasets d WHERE d.hash = ?)",
+            [session.into(), filter.dataset.into()],
+        );
         let marks = vec!["?"; filter.series.len()].join(", ");
         statement.add(&format!(" AND e.series IN ({marks})"), filter.series.iter().map(Value::from));
         conditions(&mut statement, filter);
@@ -210,8 +215,9 @@ async fn given_to(db: &mut dyn Db, filter: &GivenFilter, page: &PageRequest) -> 
     let Page { items: ids, next } = SHOWN.fetch(db, statement, page, |id: &SessionId| (id.0,)).await?;
 
     let mut reads: BTreeMap<SessionId, Vec<ShownRead>> = BTreeMap::new();
-    let sql = "SELECT session_id, path, message_index FROM reasoning_log_rows
-        WHERE session_id IN (?) AND role = 'user' ORDER BY message_index";
+    let sql = "SELECT m.session_id, s.path, m.message_index
+        FROM reasoning_log_rows m JOIN steps s ON s.id = m.step_id
+        WHERE m.session_id IN (?) AND m.role = 'user' ORDER BY m.message_index";
     let prompts: BTreeMap<SessionId, Vec<(StepPath, u32)>> = by_key(db, sql, &ids).await?;
     for session in &ids {
         let mut statement = Statement::new(

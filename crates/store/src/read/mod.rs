@@ -24,6 +24,7 @@ pub use closed::{ClosedDay, StoppedJob};
 pub use counts::Counts;
 pub use curves::{Close, JobCurves};
 pub(crate) use ended_days::ended_days;
+pub(crate) use events::message_event;
 pub use events::{JobEvent, JobTail};
 pub use exposures_by_item::{ExposurePredicate, GivenFilter, ShownFilter, ShownRead, ShownSession};
 pub use figures::Figures;

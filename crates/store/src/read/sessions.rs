@@ -7,8 +7,8 @@ use crate::page::{List, Page, PageRequest};
 use crate::rows::derived::POSITION;
 use crate::search::SearchQuery;
 use crate::store::Store;
-use crate::texts::decode;
-use crate::value::{Value, from_row, params};
+use crate::texts::{BODY, Body};
+use crate::value::{FromRow, Row, Value, from_row, params};
 use futures::FutureExt as _;
 use papertape_core::id::{AgentName, JobId, Symbol};
 use papertape_core::message::Role;
@@ -22,7 +22,8 @@ const SESSIONS: List = List::ascending("sessions", (50, 200), "s.started_at, s.i
 const WHOLE: List = List::ascending("sessions", (10, 50), "s.started_at, s.id");
 const MESSAGES: List = List::ascending("messages", (200, 1000), "m.message_index");
 /// SQL: the system prompts of a session's nodes.
-const INSTRUCTIONS: &str = "SELECT i.session_id, i.node, t.body, t.encoding FROM session_instructions i
+const INSTRUCTIONS: &str =
+    "SELECT i.session_id, i.node, t.body, t.encoding, t.packed FROM session_instructions i
     JOIN texts t ON t.hash = i.hash WHERE i.session_id IN (?) ORDER BY i.n";
 
 /// Filter for sessions; conditions are ANDed.
@@ -246,7 +247,7 @@ fn conditions(filter: &SessionFilter, question: Option<&SearchQuery>, statement:
 fn filter_by_node(statement: &mut Statement, node: &str) {
     let any_round = format!("{node}#");
     statement.add(
-        " AND (m.node = ? OR substr(m.node, 1, ?) = ?)",
+        " AND EXISTS (SELECT 1 FROM reasoning_logs l WHERE l.id = m.id AND (l.node = ? OR substr(l.node, 1, ?) = ?))",
         [node.into(), any_round.chars().count().into(), any_round.into()],
     );
 }
@@ -256,12 +257,18 @@ from_row! { impl row => SessionView {
     total_messages, positions: Vec::new(), instructions: Vec::new(), conversation: None,
 } }
 
-from_row! { impl row => Instructions { node, text: decode(row.get()?, row.get()?)? } }
+from_row! { impl row => Instructions { node, text: row.get::<Body>()?.0 } }
 
-from_row! { impl row => MessageView {
-    message_index, role, content: decode(row.get()?, row.get()?)?, summary, summary_error, tool_name, tool_input,
-    timestamp, path, node, n,
-} }
+impl FromRow for MessageView {
+    fn from_row(row: &mut Row) -> Result<Self> {
+        let mut message = from_row!(row => Self {
+            message_index, role, content: row.get::<Body>()?.0, summary, summary_error, tool_name, tool_input,
+            timestamp, path, node: String::new(), n,
+        });
+        message.path.node().clone_into(&mut message.node);
+        Ok(message)
+    }
+}
 
 async fn conversation(
     db: &mut dyn Db,
@@ -298,9 +305,12 @@ async fn messages(
 ) -> Result<Vec<MessageView>> {
     let mut statement = Statement::default();
     statement.add(
-        "SELECT m.message_index, m.role, t.body, t.encoding, m.summary, m.summary_error, m.tool_name,
-         m.tool_input, m.timestamp, m.path, m.node, m.n
-         FROM reasoning_log_rows m JOIN texts t ON t.id = m.content_id WHERE m.session_id = ?",
+        &format!(
+            "SELECT m.message_index, m.role, {BODY}, m.summary, m.summary_error, m.tool_name,
+         m.tool_input, m.timestamp, s.path, m.n
+         FROM reasoning_log_rows m JOIN texts t ON t.id = m.content_id JOIN steps s ON s.id = m.step_id
+         WHERE m.session_id = ?"
+        ),
         [session.into()],
     );
     if let Some(node) = node {

@@ -33,16 +33,15 @@ impl CommitApplier<'_> {
             reused_from: Some(reused_from),
         };
         let link = self.head.link(&link.to_json());
-        let sql = "INSERT INTO steps (job_id, session_id, detached, path, kind, class, digest, request_ref,
-            state, lease_epoch, started_at, ended_at, implied_hash, reused_from, seq, prev_hash, hash)
-            VALUES ($1, $2, $3, $4, $5, $6, $7, $8, 'abandoned', $9, $10, $10, $11, $12, $13, $14, $15)
+        let sql = "INSERT INTO steps (session_id, detached, path, kind, class, digest, request_ref,
+            state, lease_epoch, started_at, ended_at, reused_from, seq, hash)
+            VALUES ($1, $2, $3, $4, $5, $6, $7, 'abandoned', $8, $9, $9, $10, $11, $12)
             ON CONFLICT (session_id, detached, path) DO NOTHING";
         let added = self
             .db
             .execute(
                 sql,
                 params![
-                    &commit.lease.job,
                     commit.session,
                     commit.detached,
                     &step.path,
@@ -52,10 +51,8 @@ impl CommitApplier<'_> {
                     step.request_ref,
                     commit.lease.epoch,
                     commit.at,
-                    implied_hash,
                     stored_origin(reused_from),
                     link.seq,
-                    link.previous,
                     link.hash
                 ],
             )
@@ -109,9 +106,9 @@ impl CommitApplier<'_> {
             );
             self.db
                 .execute(
-                    "UPDATE steps SET state = 'abandoned', ended_at = $1, implied_hash = $2, seq = $3,
-                     prev_hash = $4, hash = $5 WHERE id = $6",
-                    params![commit.at, implied_hash, link.seq, link.previous, link.hash, id],
+                    "UPDATE steps SET state = 'abandoned', ended_at = $1, seq = $2, hash = $3
+                     WHERE id = $4",
+                    params![commit.at, link.seq, link.hash, id],
                 )
                 .await?;
         }

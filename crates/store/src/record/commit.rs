@@ -96,16 +96,15 @@ impl CommitApplier<'_> {
     async fn intent(&mut self, intent: &Intent) -> Result<()> {
         self.must_be_open(&intent.path)?;
         let commit = self.commit;
-        let sql = "INSERT INTO steps (job_id, session_id, detached, path, kind, class, digest, request_ref,
+        let sql = "INSERT INTO steps (session_id, detached, path, kind, class, digest, request_ref,
             state, lease_epoch, started_at)
-            VALUES ($1, $2, $3, $4, $5, 'external', $6, $7, 'intent', $8, $9)
+            VALUES ($1, $2, $3, $4, 'external', $5, $6, 'intent', $7, $8)
             ON CONFLICT (session_id, detached, path) DO NOTHING RETURNING id";
         // Its first attempt is in progress; see `attempts`.
         self.db
             .insert_id(
                 sql,
                 params![
-                    &commit.lease.job,
                     commit.session,
                     commit.detached,
                     &intent.path,

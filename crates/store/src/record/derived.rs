@@ -6,21 +6,21 @@ use super::memory;
 use crate::db::Db;
 use crate::error::{Result, StoreError};
 use crate::fence::Fence;
+use crate::read::message_event;
 use crate::search;
 use crate::value::{columns, params};
-use papertape_core::record::{DerivedRow, MessageRow, OrderRow};
+use papertape_core::record::{DerivedRow, ExposureRow, MessageRow, OrderRow};
 use serde_json::json;
 
-/// Writes the step's row number `ord`; `event` is its prepared event.
+/// Writes the step's row number `ord`.
 pub(super) async fn insert(
     applying: &mut CommitApplier<'_>,
     origin: Origin<'_>,
     ord: usize,
     row: &DerivedRow,
-    event: &str,
 ) -> Result<(), StoreError> {
     if let DerivedRow::Message(row) = row {
-        return insert_message(applying, origin, ord, row, event).await;
+        return insert_message(applying, origin, ord, row).await;
     }
     let CommitApplier { db, fence, head, .. } = applying;
     let db = &mut **db;
@@ -31,14 +31,7 @@ pub(super) async fn insert(
         DerivedRow::Context(row) => memory::insert_context(db, head, origin, ord, row).await,
         DerivedRow::Reflection(row) => memory::insert_reflection(db, head, origin, ord, row).await,
         DerivedRow::Given(row) => memory::insert_given(db, head, origin, ord, row).await,
-        DerivedRow::Exposure(row) => {
-            let columns = columns! {
-                session_id: head.id, dataset: row.dataset, series: &row.series, first_date: row.first,
-                last_date: row.last, row_count: row.rows, latest_known_at: row.latest_known_at,
-                step_id: origin.step_id, ord,
-            };
-            db.insert("exposures", columns).await
-        }
+        DerivedRow::Exposure(row) => insert_exposure(db, head, origin, ord, row).await,
         DerivedRow::Position(row) => {
             let terms = &row.terms;
             let columns = columns! {
@@ -67,7 +60,6 @@ async fn insert_message(
     origin: Origin<'_>,
     ord: usize,
     row: &MessageRow,
-    event: &str,
 ) -> Result<(), StoreError> {
     let CommitApplier { db, fence, head, texts, .. } = applying;
     let db = &mut **db;
@@ -77,10 +69,10 @@ async fn insert_message(
         .ok_or_else(|| StoreError::inconsistent(format!("the message of {} has no text", origin.path)))?;
     search::deferred_index::later(db, content_id, words).await?;
     let index = head.message();
-    let n = fence.event_text(db, "message", head.message_event(index, event), origin.at).await?;
+    let n = fence.event_text(db, "message", message_event(head.id, index), origin.at).await?;
     db.execute(
         "INSERT INTO reasoning_log_rows (session_id, message_index, role, content_id, tool_name, tool_input,
-         timestamp, path, node, step_id, ord, n) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)",
+         timestamp, step_id, ord, n) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)",
         params![
             head.id,
             index,
@@ -89,8 +81,6 @@ async fn insert_message(
             row.tool_name.as_ref(),
             row.tool_input.as_ref(),
             origin.at,
-            origin.path,
-            origin.path.node(),
             origin.step_id,
             ord,
             n
@@ -98,6 +88,38 @@ async fn insert_message(
     )
     .await
     .map(drop)
+}
+
+async fn insert_exposure(
+    db: &mut dyn Db,
+    head: &Head,
+    origin: Origin<'_>,
+    ord: usize,
+    row: &ExposureRow,
+) -> Result<()> {
+    let sql = "INSERT INTO exposures (session_id, dataset_id, series, first_date, last_date, row_count,
+            latest_known_at, step_id, ord)
+        SELECT CAST($1 AS BIGINT), d.id, CAST($2 AS TEXT), CAST($3 AS TEXT), CAST($4 AS TEXT),
+            CAST($5 AS BIGINT), CAST($6 AS BIGINT), CAST($7 AS BIGINT), CAST($8 AS BIGINT)
+        FROM exposure_datasets d WHERE d.hash = $9";
+    let values = params![
+        head.id,
+        &row.series,
+        row.first,
+        row.last,
+        row.rows,
+        row.latest_known_at,
+        origin.step_id,
+        ord,
+        row.dataset
+    ];
+    if db.execute(sql, values).await? > 0 {
+        return Ok(());
+    }
+    // The first read of this dataset.
+    let new = "INSERT INTO exposure_datasets (hash) VALUES ($1) ON CONFLICT (hash) DO NOTHING";
+    db.execute(new, params![row.dataset]).await?;
+    db.execute(sql, values).await.map(drop)
 }
 
 async fn insert_order(

@@ -33,7 +33,7 @@ impl CommitApplier<'_> {
         };
         let origin = Origin { step_id, path: &end.path, at: self.commit.at };
         for (ord, row) in prepared.rows.iter().enumerate() {
-            derived::insert(self, origin, ord, &row.row, &row.event).await?;
+            derived::insert(self, origin, ord, row).await?;
         }
         Ok(())
     }
@@ -44,23 +44,20 @@ impl CommitApplier<'_> {
         let Some(attempt) = &end.attempt else { return Ok(None) };
         let link = self.head.link_text(&prepared.link);
         let (used, cost, estimated) = used_by(attempt);
-        let sql = "UPDATE steps SET state = 'done', outcome_kind = $1, outcome_ref = $2, implied_hash = $3,
-            request_ref = $4, lease_epoch = $5, ended_at = $6, seq = $7, prev_hash = $8, hash = $9,
-            input_tokens = $10, cached_tokens = $11, output_tokens = $12, cost_usd = $13,
-            estimated_calls = $14
-            WHERE session_id = $15 AND detached = $16 AND path = $17 AND state = 'intent'
-              AND class = 'external' AND digest = $18
+        let sql = "UPDATE steps SET state = 'done', outcome_kind = $1, outcome_ref = $2, request_ref = $3,
+            lease_epoch = $4, ended_at = $5, seq = $6, hash = $7, input_tokens = $8, cached_tokens = $9,
+            output_tokens = $10, cost_usd = $11, estimated_calls = $12
+            WHERE session_id = $13 AND detached = $14 AND path = $15 AND state = 'intent'
+              AND class = 'external' AND digest = $16
               AND NOT EXISTS (SELECT 1 FROM step_attempts a WHERE a.step_id = steps.id)
             RETURNING id";
         let values = params![
             end.outcome_kind,
             end.outcome_ref,
-            prepared.implied_hash,
             end.request_ref,
             self.commit.lease.epoch,
             self.commit.at,
             link.seq,
-            link.previous,
             link.hash,
             used.input_tokens,
             used.cached_tokens,
@@ -137,18 +134,15 @@ impl CommitApplier<'_> {
             return Ok(Some(id));
         };
         let sql = "UPDATE steps SET state = 'done', request_ref = $1, outcome_kind = $2, outcome_ref = $3,
-            implied_hash = $4, reused_from = $5, lease_epoch = $6, ended_at = $7, seq = $8, prev_hash = $9,
-            hash = $10, n = $11 WHERE id = $12";
+            reused_from = $4, lease_epoch = $5, ended_at = $6, seq = $7, hash = $8, n = $9 WHERE id = $10";
         let values = params![
             end.request_ref,
             end.outcome_kind,
             end.outcome_ref,
-            prepared.implied_hash,
             end.reused_from.as_ref().map(stored_origin),
             self.commit.lease.epoch,
             self.commit.at,
             link.seq,
-            link.previous,
             link.hash,
             n,
             step.id
@@ -164,13 +158,10 @@ impl CommitApplier<'_> {
         n: Option<i64>,
     ) -> Result<Option<i64>, StoreError> {
         let (commit, end) = (self.commit, &prepared.end);
-        let sql = "INSERT INTO steps (job_id, session_id, path, kind, class, digest, request_ref, state,
-             outcome_kind, outcome_ref, implied_hash, reused_from, lease_epoch, started_at, ended_at, seq,
-             prev_hash, hash, n, detached)
-             VALUES ($1, $2, $3, $4, $5, $6, $7, 'done', $8, $9, $10, $11, $12, $13, $13, $14, $15, $16, $17,
-             $18) ON CONFLICT (session_id, detached, path) DO NOTHING RETURNING id";
+        let sql = "INSERT INTO steps (session_id, path, kind, class, digest, request_ref, state,
+             outcome_kind, outcome_ref, reused_from, lease_epoch, started_at, ended_at, seq, hash, n, detached)
+             VALUES ($1, $2, $3, $4, $5, $6, 'done', $7, $8, $9, $10, $11, $11, $12, $13, $14, $15) ON CONFLICT (session_id, detached, path) DO NOTHING RETURNING id";
         let values = params![
-            &commit.lease.job,
             commit.session,
             &end.path,
             end.path.kind(),
@@ -179,12 +170,10 @@ impl CommitApplier<'_> {
             end.request_ref,
             end.outcome_kind,
             end.outcome_ref,
-            prepared.implied_hash,
             end.reused_from.as_ref().map(stored_origin),
             commit.lease.epoch,
             commit.at,
             link.seq,
-            link.previous,
             link.hash,
             n,
             commit.detached

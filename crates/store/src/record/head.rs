@@ -12,7 +12,7 @@ use papertape_core::record::{AttemptEnd, Lease, SessionId};
 use papertape_core::tape::StepPath;
 use papertape_core::time::{Date, Timestamp};
 use rust_decimal::Decimal;
-use serde_json::{Value, json};
+use serde_json::Value;
 
 /// A session's counters, to which this transaction has exclusive access.
 #[derive(Debug)]
@@ -105,18 +105,6 @@ impl Head {
         self.changed = true;
         self.next_message += 1;
         self.next_message - 1
-    }
-
-    /// The event of the message with this index, in canonical JSON. `rest` is what comes after its index, as
-    /// prepared with the message.
-    pub(super) fn message_event(&self, index: i64, rest: &str) -> String {
-        let mut event = json::canonical(&json!({ "agent": self.agent, "date": self.date }));
-        event.pop();
-        event.push_str(",\"message_index\":");
-        event.push_str(&index.to_string());
-        event.push(',');
-        event.push_str(rest);
-        event
     }
 
     /// Adds an attempt's usage.

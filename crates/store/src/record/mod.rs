@@ -19,7 +19,7 @@ use crate::fence::Fence;
 use crate::read::{UsageCost, ended_days};
 use crate::rows::{agent_state, derived as derived_rows};
 use crate::store::{Store, port};
-use crate::texts;
+use crate::texts::{self, BodyIfAny};
 use crate::value::{FromRow, Row, columns, from_row, params};
 use futures::FutureExt as _;
 use papertape_core::id::{AgentName, ContentHash, JobId};
@@ -179,7 +179,7 @@ const TAPE: &str = "SELECT s.path, s.class, s.digest, s.request_ref, s.state, s.
             CASE WHEN s.class = 'external' AND s.reused_from IS NULL THEN 1 ELSE 0 END), s.hash,
         CASE WHEN s.state = 'intent' THEN coalesce((SELECT min(CASE WHEN a.ended_at IS NULL THEN 0 ELSE 1 END)
             FROM step_attempts a WHERE a.step_id = s.id), 0) ELSE 0 END,
-        t.body, t.encoding,
+        t.body, t.encoding, t.packed,
         CASE WHEN s.state = 'intent' THEN (SELECT count(*) FROM step_attempts a
             WHERE a.step_id = s.id AND a.error = 'interrupted') ELSE 0 END
     FROM steps s
@@ -190,16 +190,15 @@ const TAPE: &str = "SELECT s.path, s.class, s.digest, s.request_ref, s.state, s.
 impl FromRow for TapeRow {
     fn from_row(row: &mut Row) -> Result<Self> {
         let path: StepPath = row.get()?;
-        let read = |body: Option<String>, encoding: Option<i64>| -> Result<Option<serde_json::Value>> {
+        let read = |BodyIfAny(body): BodyIfAny| -> Result<Option<serde_json::Value>> {
             let Some(body) = body else { return Ok(None) };
-            let body = texts::decode(body, encoding.unwrap_or_default())?;
             serde_json::from_str(&body).map(Some).map_err(|error| {
                 StoreError::inconsistent(format!("the outcome of {path} is not JSON: {error}"))
             })
         };
         Ok(from_row!(row => Self {
             path: path.clone(), class, digest, request_ref, state, outcome_ref, attempts, hash, has_ended,
-            outcome: read(row.get()?, row.get()?)?, interrupted, implied: Vec::new(),
+            outcome: read(row.get()?)?, interrupted, implied: Vec::new(),
         }))
     }
 }

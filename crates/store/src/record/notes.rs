@@ -47,7 +47,9 @@ impl CommitApplier<'_> {
         let changed = match path {
             Some(path) => {
                 let sql = "UPDATE reasoning_log_rows SET summary = $1, summary_error = $2, summary_seq = $3
-                    WHERE session_id = $4 AND path = $5 AND summary_seq IS NULL";
+                    WHERE session_id = $4 AND summary_seq IS NULL
+                      AND step_id = (SELECT s.id FROM steps s
+                          WHERE s.session_id = $4 AND s.detached = 0 AND s.path = $5)";
                 self.db.execute(sql, params![text, error, seq, self.head.id, path]).await?
             }
             None => {

@@ -8,9 +8,8 @@ use crate::texts::{NewText, NewTexts};
 use papertape_core::id::ContentHash;
 use papertape_core::json;
 use papertape_core::record::{Commit, DerivedRow, Lease, SessionId, StepEnd, StoredText, Write};
-use papertape_core::tape::{StepClass, StepPath};
+use papertape_core::tape::StepClass;
 use papertape_core::time::Timestamp;
-use serde_json::json;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
@@ -41,18 +40,10 @@ pub(super) struct PreparedEnd {
     /// Without its derived rows.
     pub(super) end: StepEnd,
     /// The derived rows in their stored form.
-    pub(super) rows: Vec<PreparedRow>,
+    pub(super) rows: Vec<DerivedRow>,
     pub(super) implied_hash: ContentHash,
     /// Canonical JSON of the step's link, unless it covers attempts from the database.
     pub(super) link: String,
-}
-
-/// A derived row.
-#[derive(Debug)]
-pub(super) struct PreparedRow {
-    pub(super) row: DerivedRow,
-    /// A message's event after its `message_index`; see [`message_event`].
-    pub(super) event: String,
 }
 
 impl PreparedCommits {
@@ -66,7 +57,7 @@ impl PreparedCommits {
         let writes = || commits.iter().flat_map(|commit| &commit.writes);
         let messages: BTreeSet<ContentHash> = writes().flat_map(messages_of).collect();
         let (events, is_progress) = (writes().map(events).sum(), writes().any(is_progress));
-        let mut preparing = Preparing { session, messages, texts: NewTexts::new() };
+        let mut preparing = Preparing { messages, texts: NewTexts::new() };
         let prepare = |commit: Commit| {
             (commit.at, commit.writes.into_iter().filter_map(|write| preparing.write(write)).collect())
         };
@@ -78,7 +69,6 @@ impl PreparedCommits {
 
 /// Commits while they are being prepared.
 struct Preparing {
-    session: SessionId,
     /// The texts of messages.
     messages: BTreeSet<ContentHash>,
     texts: NewTexts,
@@ -97,7 +87,7 @@ impl Preparing {
                 self.add(StoredText { hash: close.state.hash, body });
                 Some(PreparedWrite::Other(Box::new(Write::CloseSession(close))))
             }
-            Write::End(end) => Some(PreparedWrite::End(Box::new(PreparedEnd::of(end, self.session)))),
+            Write::End(end) => Some(PreparedWrite::End(Box::new(PreparedEnd::of(end)))),
             other => Some(PreparedWrite::Other(Box::new(other))),
         }
     }
@@ -109,19 +99,17 @@ impl Preparing {
                 let words = search::words(&text.body);
                 NewText::with_words(text, words)
             } else {
-                NewText::of(text)
+                NewText::packed(text)
             }
         });
     }
 }
 
 impl PreparedEnd {
-    fn of(mut end: StepEnd, session: SessionId) -> Self {
+    fn of(mut end: StepEnd) -> Self {
         let mut rows = std::mem::take(&mut end.implied);
         make_storable(&mut rows);
         let implied_hash = json::hash(&json::to_value(&rows));
-        let row = |row: DerivedRow| PreparedRow { event: message_event(&row, &end.path, session), row };
-        let rows = rows.into_iter().map(row).collect();
         let mut prepared = Self { end, rows, implied_hash, link: String::new() };
         prepared.link = prepared.link_with(&prepared.first_attempt());
         prepared
@@ -157,14 +145,6 @@ impl PreparedEnd {
         };
         json::canonical(&link.to_json())
     }
-}
-
-/// The event of a message from its `message_index` on, without the index, which only the transaction knows. See
-/// [`super::head::Head::message_event`] for the beginning.
-fn message_event(row: &DerivedRow, path: &StepPath, session: SessionId) -> String {
-    let DerivedRow::Message(row) = row else { return String::new() };
-    let rest = json!({ "path": path, "role": row.role, "session": session, "tool_name": row.tool_name });
-    json::canonical(&rest).split_off(1)
 }
 
 fn messages_of(write: &Write) -> impl Iterator<Item = ContentHash> {

@@ -42,6 +42,7 @@ impl Counting<'_, '_> {
             .map(|value| match value {
                 Value::Text(text) => text.len(),
                 Value::SharedText(text) => text.len(),
+                Value::SharedBlob(bytes) => bytes.len(),
                 Value::Hash(_) => 32,
                 _ => 8,
             })
@@ -199,6 +200,9 @@ async fn a_step_takes_few_statements() {
     let ended = statements(vec![end(model, StepClass::External, &said)]);
     check(ended, &[&every, &["INSERT texts", "INSERT texts", "UPDATE steps"], &message]);
 
+    // The first read of a dataset writes the dataset too.
+    statements(vec![end("solo#1/read#0", StepClass::Local, &format!("{said}#"))]);
+
     // A tool's answer, with the data that it shows.
     let read = statements(vec![end("solo#1/read#1", StepClass::Local, &format!("{said}!"))]);
     let step = ["INSERT texts", "INSERT texts", "INSERT steps", "INSERT exposures"];
@@ -219,35 +223,36 @@ async fn a_step_takes_few_statements() {
     check(again, &[&every, &step, &["SELECT texts"], &message]);
 }
 
-/// Goal: an event assembled from its prepared parts is canonical JSON.
+/// Goal: a message's event takes few bytes, and readers get all of it.
 #[tokio::test]
-async fn a_messages_event_is_canonical() {
+async fn a_messages_event_refers_to_the_message() {
     let dir = tempfile::tempdir().expect("makes a directory");
     let store = Store::open(DatabaseTarget::Sqlite(dir.path().join("tape.db"))).await.expect("opens");
     let (lease, session) = session(&store).await;
-    let said = "a \"quoted\" answer";
-    let writes = end("solo#1/read#1", StepClass::Local, said).into_iter().chain([Write::Text(text(said))]);
+    let writes = end("solo#1/read#1", StepClass::Local, "a \"quoted\" answer");
+    let text = text("a \"quoted\" answer");
     let commit = Commit {
         lease: lease.clone(),
         session,
         at: Timestamp::UNIX_EPOCH,
         detached: false,
-        writes: writes.collect(),
+        writes: writes.into_iter().chain([Write::Text(text)]).collect(),
     };
     store.commit(commit).await.expect("commits");
     let stored = store
         .read(|db| {
-            async move {
-                let sql = "SELECT data FROM job_events WHERE kind = 'message'";
-                db.row(sql, &[]).await?.expect("is there").get::<String>()
-            }
-            .boxed()
+            async move { db.all::<String>("SELECT data FROM job_events WHERE kind = 'message'", &[]).await }
+                .boxed()
         })
         .await
         .expect("reads");
+    assert_eq!(stored, [format!("[{session},0]")]);
+    let events = store.events(&lease.job, 0, 10).await.expect("reads");
+    let data: Vec<_> =
+        events.iter().filter(|event| event.kind == "message").map(|event| &event.data).collect();
     let event = json!({
         "session": session, "agent": "momentum", "date": "2012-03-01", "path": "solo#1/read#1",
         "message_index": 0, "role": "tool", "tool_name": null,
     });
-    assert_eq!(stored, papertape_core::json::canonical(&event));
+    assert_eq!(data, [&event]);
 }

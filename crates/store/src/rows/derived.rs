@@ -80,7 +80,8 @@ pub(crate) const POSITION: &str = "action_id, action_type, symbol, amount, price
 pub(crate) const ORDER: &str = "order_id, symbol, side, quantity, status, code, message, numbers, price, fee,
     slippage, realised_pnl, stop, target, leverage";
 /// The columns that [`read_exposure`] reads.
-pub(crate) const EXPOSURE: &str = "dataset, series, first_date, last_date, row_count, latest_known_at";
+pub(crate) const EXPOSURE: &str = "(SELECT d.hash FROM exposure_datasets d WHERE d.id = dataset_id),
+    series, first_date, last_date, row_count, latest_known_at";
 /// The columns that [`read_snapshot`] reads.
 pub(crate) const SNAPSHOT: &str =
     "symbol, position_id, quantity, avg_price, close, unrealised_pnl, stop, leverage";

@@ -11,7 +11,7 @@ use super::tokenizer::{IndexedWords, Word};
 use super::{add, index};
 use crate::db::{Backend, Db};
 use crate::error::Result;
-use crate::texts;
+use crate::texts::{BODY, Body};
 use crate::value::params;
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -88,10 +88,10 @@ pub(super) async fn matching(db: &mut dyn Db, asked: &[Word]) -> Result<Vec<i64>
     if db.backend() == Backend::Postgres {
         return Ok(found);
     }
-    let sql = "SELECT t.id, t.body, t.encoding FROM texts_to_index i JOIN texts t ON t.id = i.text_id";
-    for mut row in db.query(sql, &[]).await? {
-        let (text_id, body, encoding) = (row.get()?, row.get()?, row.get()?);
-        if IndexedWords::of(&texts::decode(body, encoding)?).has_all(asked) {
+    let sql = format!("SELECT t.id, {BODY} FROM texts_to_index i JOIN texts t ON t.id = i.text_id");
+    for mut row in db.query(&sql, &[]).await? {
+        let (text_id, Body(body)) = (row.get()?, row.get()?);
+        if IndexedWords::of(&body).has_all(asked) {
             found.push(text_id);
         }
     }

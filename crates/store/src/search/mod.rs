@@ -11,8 +11,8 @@ mod tokenizer;
 
 use crate::db::{Backend, Db};
 use crate::error::{Result, StoreError};
-use crate::texts::{self, NewText};
-use crate::value::{Row, Value, params};
+use crate::texts::{self, BODY, Body, NewText};
+use crate::value::{Value, params};
 use papertape_core::record::StoredText;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -26,7 +26,7 @@ pub(crate) fn words(text: &str) -> String {
 /// Stores a text and indexes it immediately. Returns its ID.
 pub(crate) async fn store_and_index(db: &mut dyn Db, text: StoredText) -> Result<i64, StoreError> {
     let (hash, words) = (text.hash, Arc::new(words(&text.body)));
-    let new = BTreeMap::from([(hash, NewText::of(text))]);
+    let new = BTreeMap::from([(hash, NewText::plain(text))]);
     if let Some(text_id) = texts::insert(db, &new).await?.remove(&hash) {
         add(db, text_id, &words).await?;
         return Ok(text_id);
@@ -49,11 +49,9 @@ async fn index(db: &mut dyn Db, text_id: i64) -> Result<(), StoreError> {
     if db.row(known, params![text_id]).await?.is_some() {
         return Ok(());
     }
-    let read = |mut row: Row| texts::decode(row.get()?, row.get()?);
-    let body = db
-        .row("SELECT body, encoding FROM texts WHERE id = $1", params![text_id])
-        .await?
-        .map_or_else(|| Err(StoreError::inconsistent("a text is gone")), read)?;
+    let sql = format!("SELECT {BODY} FROM texts t WHERE t.id = $1");
+    let Body(body) =
+        db.first(&sql, params![text_id]).await?.ok_or_else(|| StoreError::inconsistent("a text is gone"))?;
     add(db, text_id, &Arc::new(words(&body))).await
 }
 

@@ -228,6 +228,7 @@ impl ToSql for Value {
             Self::Text(text) => ToSqlOutput::Borrowed(ValueRef::Text(text.as_bytes())),
             Self::SharedText(text) => ToSqlOutput::Borrowed(ValueRef::Text(text.as_bytes())),
             Self::Blob(bytes) => ToSqlOutput::Borrowed(ValueRef::Blob(bytes)),
+            Self::SharedBlob(bytes) => ToSqlOutput::Borrowed(ValueRef::Blob(bytes)),
             Self::Hash(hash) => ToSqlOutput::Borrowed(ValueRef::Blob(hash.as_bytes())),
             Self::Array(_) => {
                 return Err(rusqlite::Error::ToSqlConversionFailure("SQLite has no arrays".into()));

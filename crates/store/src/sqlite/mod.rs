@@ -6,6 +6,7 @@ mod lock;
 mod migrate;
 mod read_source;
 mod reader;
+mod space;
 mod writer;
 
 use crate::db::Db;
@@ -23,6 +24,7 @@ use read_source::ReadSource;
 pub(crate) use read_source::TemporaryCopy;
 use reader::Readers;
 use rusqlite::Connection;
+pub use space::{FileSpace, upgrade};
 use std::path::{Path, PathBuf};
 use tokio::sync::oneshot;
 use writer::Writer;
@@ -69,6 +71,7 @@ impl Engine {
         connection::create(path)?;
         let mut connection = connection::open(path)?;
         migrate::migrate(&mut connection, path, migrations)?;
+        migrate::pack_texts(&mut connection)?;
         let source = ReadSource::shared(path);
         let readers = Readers::start(&source)?;
         let writer = Some(Writer::start(connection, path)?);
@@ -120,8 +123,7 @@ impl Engine {
 
     /// Bytes on disk: the data file and its WAL.
     pub(crate) fn bytes(&self) -> u64 {
-        let wal = connection::beside(&self.path, "-wal");
-        [&self.path, &wal].into_iter().filter_map(|file| file.metadata().ok()).map(|meta| meta.len()).sum()
+        bytes_of(&self.path)
     }
 
     fn on_connection<T: Send + 'static>(
@@ -134,6 +136,11 @@ impl Engine {
         }));
         answered(receiver)
     }
+}
+
+fn bytes_of(path: &Path) -> u64 {
+    let wal = connection::beside(path, "-wal");
+    [path, &wal].into_iter().filter_map(|file| file.metadata().ok()).map(|meta| meta.len()).sum()
 }
 
 /// Reads every page of a file without a writer: see <https://sqlite.org/pragma.html#pragma_integrity_check>.

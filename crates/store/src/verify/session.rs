@@ -109,9 +109,7 @@ struct ChainedStep {
     request_ref: Option<ContentHash>,
     kind: Option<OutcomeKind>,
     outcome_ref: Option<ContentHash>,
-    implied_hash: Option<ContentHash>,
     detached: bool,
-    previous: Option<ContentHash>,
     hash: Option<ContentHash>,
     reused_from: Option<String>,
 }
@@ -126,8 +124,8 @@ async fn links(
     // Rules version 1 has one chain for both, without instructions and summary texts.
     let apart = rules >= 2;
     let mut links: Vec<(bool, i64, Link)> = Vec::new();
-    let sql = "SELECT seq, id, path, class, digest, request_ref, outcome_kind, outcome_ref, implied_hash,
-        detached, prev_hash, hash, reused_from FROM steps WHERE session_id = $1 AND seq IS NOT NULL";
+    let sql = "SELECT seq, id, path, class, digest, request_ref, outcome_kind, outcome_ref,
+        detached, hash, reused_from FROM steps WHERE session_id = $1 AND seq IS NOT NULL";
     for (seq, step) in db.all::<(i64, ChainedStep)>(sql, params![id]).await? {
         links.push((step.detached && apart, seq, Link::Step(Box::new(step))));
     }
@@ -137,7 +135,8 @@ async fn links(
         for (seq, node, text) in db.all::<(Option<i64>, _, _)>(sql, params![id]).await? {
             links.push((false, seq.unwrap_or_default(), Link::Instructions { node, text }));
         }
-        let sql = "SELECT summary_seq, summary, summary_error, path FROM reasoning_log_rows
+        let sql = "SELECT summary_seq, summary, summary_error,
+                (SELECT p.path FROM steps p WHERE p.id = reasoning_log_rows.step_id) FROM reasoning_log_rows
             WHERE session_id = $1 AND (summary_seq IS NOT NULL OR summary IS NOT NULL OR summary_error IS NOT NULL)
             UNION ALL
             SELECT summary_seq, session_summary, summary_error, NULL FROM trading_sessions
@@ -199,19 +198,23 @@ impl Walk {
                     Err(found) => return Ok(Some(found)),
                 },
             };
-            let previous = at;
             at = follow(at, &value);
             hashes.push(at);
             if let Link::Step(step) = &link {
-                if step.previous != Some(previous) || step.hash != Some(at) {
+                if step.hash != Some(at) {
                     // The close is a link without its own row in `steps`.
-                    let tables: &[&str] = if after_close {
-                        &["trading_sessions", "holdings", "positions", "steps"]
+                    let before: &[&str] = if after_close {
+                        &["trading_sessions", "holdings", "positions"]
                     } else {
-                        &["steps", "step_attempts", "session_instructions"]
+                        &["step_attempts", "session_instructions"]
                     };
-                    let why = "the step was modified".to_owned();
-                    return Ok(Some(Break(Some(step.path.clone()), tables.to_vec(), why)));
+                    let rows = self.implied.get(&step.id);
+                    let mut tables = tables(rows.into_iter().flat_map(BTreeMap::values));
+                    tables.extend(
+                        before.iter().filter(|table| !tables.contains(table)).copied().collect::<Vec<_>>(),
+                    );
+                    let why = "the step or its rows were modified".to_owned();
+                    return Ok(Some(Break(Some(step.path.clone()), tables, why)));
                 }
                 if let Some(found) = self.texts_of(db, step).await? {
                     return Ok(Some(found));
@@ -249,10 +252,6 @@ impl Walk {
         }
         let rows: Vec<&DerivedRow> = rows.into_iter().flat_map(BTreeMap::values).collect();
         let implied_hash = json::hash(&json::to_value(&rows));
-        if Some(implied_hash) != step.implied_hash {
-            let tables = tables(rows);
-            return broken(tables, "the rows of this step were modified");
-        }
         let spoken = rows.iter().filter(|row| matches!(row, DerivedRow::Message(_))).count();
         if !self.messages.take(step.id, spoken) {
             return broken(vec!["reasoning_log_rows"], "its messages were moved");
@@ -305,7 +304,7 @@ impl Walk {
 }
 
 from_row! { impl row => ChainedStep {
-    id, path, class, digest, request_ref, kind, outcome_ref, implied_hash, detached, previous, hash, reused_from,
+    id, path, class, digest, request_ref, kind, outcome_ref, detached, hash, reused_from,
 } }
 
 /// A session's attempts by step, oldest first. A step without rows has at most one attempt, without an error.

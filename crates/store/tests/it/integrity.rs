@@ -28,6 +28,7 @@ const OUTSIDE: &[(&str, &str)] = &[
     ("text_search_data", "derived: an index of words"),
     ("text_search_docsize", "derived: an index of words"),
     ("text_search_idx", "derived: an index of words"),
+    ("pending_upgrades", "of the database, not of a job"),
     ("texts_to_index", "derived: what the index of words has not come to"),
     ("reflection_vectors", "derived: made anew by a command"),
     ("trade_reflection_archives", "derived: made by a command, the originals stay"),
@@ -251,7 +252,10 @@ fn rows(table: &str, column: Option<&str>, columns: &[String]) -> String {
     } else if has("session_id") {
         format!("session_id IN (SELECT id FROM trading_sessions WHERE job_id = '{JOB}')")
     } else if has("step_id") {
-        format!("step_id IN (SELECT id FROM steps WHERE job_id = '{JOB}')")
+        format!(
+            "step_id IN (SELECT s.id FROM steps s JOIN trading_sessions t ON t.id = s.session_id
+            WHERE t.job_id = '{JOB}')"
+        )
     } else {
         "1 = 1".to_owned()
     };

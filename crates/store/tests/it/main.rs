@@ -19,6 +19,7 @@ mod integrity;
 mod interrupted;
 mod logins;
 mod memory;
+mod packed;
 mod pages;
 mod places;
 mod plans;

@@ -1,8 +1,12 @@
-//! Content, stored once by its hash.
+//! Content, stored once by its hash. What SQL clients read stays plain: messages, and the words of reflections.
+//! Everything else is compressed, by whoever hands it over, so that the writer does not have to.
+
+mod pack;
+pub(crate) mod upgrade;
 
 use crate::db::{Backend, Db, Statement};
 use crate::error::{Result, StoreError};
-use crate::value::{Array, Value, params};
+use crate::value::{Array, FromRow, Row, Value, params};
 use papertape_core::id::ContentHash;
 use papertape_core::record::StoredText;
 use papertape_core::tape::{inline, references};
@@ -15,30 +19,63 @@ const GROUP: usize = 32;
 /// Texts to be stored, by hash.
 pub(crate) type NewTexts = BTreeMap<ContentHash, NewText>;
 
+/// Values of the column `encoding`.
+const PLAIN: i64 = 0;
+/// A JSON string, because the text holds a NUL.
+const ESCAPED: i64 = 1;
+/// Compressed with dictionary 1, in the column `packed`: see [`pack`].
+const PACKED: i64 = 2;
+
 /// A text in its stored form.
 #[derive(Clone, Debug)]
 pub(crate) struct NewText {
+    /// Empty if it is packed.
     body: Arc<String>,
     encoding: i64,
+    packed: Option<Arc<Vec<u8>>>,
     /// The words under which it is found; `None` if it is not a message.
     pub(crate) words: Option<Arc<String>>,
 }
 
 impl NewText {
-    pub(crate) fn of(text: StoredText) -> Self {
+    /// A text that SQL clients read.
+    pub(crate) fn plain(text: StoredText) -> Self {
         let (body, encoding) = encode(text.body);
-        Self { body: Arc::new(body), encoding, words: None }
+        Self { body: Arc::new(body), encoding, packed: None, words: None }
     }
 
-    /// Like [`Self::of`], for a message's text.
+    /// A message's text.
     pub(crate) fn with_words(text: StoredText, words: String) -> Self {
-        Self { words: Some(Arc::new(words)), ..Self::of(text) }
+        Self { words: Some(Arc::new(words)), ..Self::plain(text) }
+    }
+
+    /// Any other text.
+    pub(crate) fn packed(text: StoredText) -> Self {
+        match pack::pack(&text.body) {
+            Some(packed) => {
+                Self { body: Arc::default(), encoding: PACKED, packed: Some(Arc::new(packed)), words: None }
+            }
+            None => Self::plain(text),
+        }
+    }
+}
+
+/// SQL: the columns of the table `t` that [`Body`] reads.
+pub(crate) const BODY: &str = "t.body, t.encoding, t.packed";
+
+/// A text as it was before it was encoded.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Body(pub(crate) String);
+
+impl FromRow for Body {
+    fn from_row(row: &mut Row) -> Result<Self> {
+        decode(row.get()?, row.get()?, row.get()?).map(Self)
     }
 }
 
 /// Adds the text if it is missing.
 pub(crate) async fn insert_one(db: &mut dyn Db, text: StoredText) -> Result<(), StoreError> {
-    let texts = BTreeMap::from([(text.hash, NewText::of(text))]);
+    let texts = BTreeMap::from([(text.hash, NewText::packed(text))]);
     insert(db, &texts).await.map(drop)
 }
 
@@ -61,19 +98,27 @@ pub(crate) async fn insert(
         let hashes = missing.iter().map(|(hash, _)| *hash).collect();
         let bodies = missing.iter().map(|(_, text)| Arc::clone(&text.body)).collect();
         let encodings = missing.iter().map(|(_, text)| text.encoding).collect();
-        let sql = "INSERT INTO texts (hash, body, encoding)
-            SELECT * FROM unnest(CAST($1 AS BYTEA[]), CAST($2 AS TEXT[]), CAST($3 AS BIGINT[]))
+        let packed = missing.iter().map(|(_, text)| text.packed.clone()).collect();
+        let sql = "INSERT INTO texts (hash, body, encoding, packed)
+            SELECT * FROM unnest(CAST($1 AS BYTEA[]), CAST($2 AS TEXT[]), CAST($3 AS BIGINT[]),
+                CAST($4 AS BYTEA[]))
             ON CONFLICT (hash) DO NOTHING RETURNING hash, id";
-        let values = params![Array::Hashes(hashes), Array::Texts(bodies), Array::Numbers(encodings)];
+        let values = params![
+            Array::Hashes(hashes),
+            Array::Texts(bodies),
+            Array::Numbers(encodings),
+            Array::Blobs(packed)
+        ];
         for mut row in db.query(sql, values).await? {
             added.insert(row.get()?, row.get()?);
         }
         return Ok(added);
     }
-    let sql = "INSERT INTO texts (hash, body, encoding) VALUES ($1, $2, $3)
+    let sql = "INSERT INTO texts (hash, body, encoding, packed) VALUES ($1, $2, $3, $4)
         ON CONFLICT (hash) DO NOTHING RETURNING id";
     for (hash, text) in missing {
-        if let Some(id) = db.insert_id(sql, params![hash, &text.body, text.encoding]).await? {
+        let values = params![hash, &text.body, text.encoding, text.packed.as_ref()];
+        if let Some(id) = db.insert_id(sql, values).await? {
             added.insert(hash, id);
         }
     }
@@ -93,7 +138,7 @@ impl<'a> TextIds<'a> {
         Self { new, added }
     }
 
-    /// A text's ID, and its words if this transaction added it.
+    /// The ID of a message's text, and its words if this transaction added it.
     pub(crate) async fn find(
         &mut self,
         db: &mut dyn Db,
@@ -102,9 +147,22 @@ impl<'a> TextIds<'a> {
         if let Some(id) = self.added.get(&hash) {
             return Ok(Some((*id, self.new.get(&hash).and_then(|text| text.words.as_ref()))));
         }
-        let row = db.row("SELECT id FROM texts WHERE hash = $1", params![hash]).await?;
-        row.map(|mut row| Ok((row.get()?, None))).transpose()
+        let sql = "SELECT id, encoding FROM texts WHERE hash = $1";
+        let Some((id, encoding)) = db.first::<(i64, i64)>(sql, params![hash]).await? else { return Ok(None) };
+        if encoding == PACKED {
+            make_plain(db, id).await?;
+        }
+        Ok(Some((id, None)))
     }
+}
+
+/// Unpacks a text that has become a message's.
+async fn make_plain(db: &mut dyn Db, id: i64) -> Result<()> {
+    let sql = format!("SELECT {BODY} FROM texts t WHERE t.id = $1");
+    let Some(Body(body)) = db.first(&sql, params![id]).await? else { return Ok(()) };
+    let (body, encoding) = encode(body);
+    let sql = "UPDATE texts SET body = $1, encoding = $2, packed = NULL WHERE id = $3";
+    db.execute(sql, params![body, encoding, id]).await.map(drop)
 }
 
 /// The texts of these hashes; missing ones are left out.
@@ -117,11 +175,10 @@ pub(crate) async fn fetch(
     for group in hashes.chunks(GROUP) {
         // One statement for every group size: the last hash is repeated as padding.
         let filled = (0..GROUP).map(|at| Value::from(group[at.min(group.len() - 1)]));
-        let mut statement = Statement::new("SELECT hash, body, encoding FROM texts WHERE hash IN (");
+        let mut statement = Statement::new(format!("SELECT t.hash, {BODY} FROM texts t WHERE t.hash IN ("));
         statement.add(&vec!["?"; GROUP].join(", "), filled).add(")", []);
-        for (hash, body, encoding) in statement.all::<(_, String, i64)>(db).await? {
-            found.insert(hash, decode(body, encoding)?);
-        }
+        found
+            .extend(statement.all::<(_, Body)>(db).await?.into_iter().map(|(hash, Body(body))| (hash, body)));
     }
     Ok(found)
 }
@@ -170,14 +227,26 @@ fn parse(hash: ContentHash, body: &str) -> Result<serde_json::Value> {
 
 /// PostgreSQL text cannot hold a NUL; such a text is stored as a JSON string, on both databases.
 fn encode(body: String) -> (String, i64) {
-    if body.contains('\0') { (serde_json::Value::from(body).to_string(), 1) } else { (body, 0) }
+    if body.contains('\0') { (serde_json::Value::from(body).to_string(), ESCAPED) } else { (body, PLAIN) }
 }
 
-pub(crate) fn decode(body: String, encoding: i64) -> Result<String> {
-    match encoding {
-        0 => Ok(body),
-        1 => serde_json::from_str(&body)
+/// Like [`Body`], of a row that may have no text.
+pub(crate) struct BodyIfAny(pub(crate) Option<String>);
+
+impl FromRow for BodyIfAny {
+    fn from_row(row: &mut Row) -> Result<Self> {
+        let (body, encoding, packed): (Option<String>, Option<i64>, Option<Vec<u8>>) = row.get()?;
+        body.zip(encoding).map(|(body, encoding)| decode(body, encoding, packed)).transpose().map(Self)
+    }
+}
+
+fn decode(body: String, encoding: i64, packed: Option<Vec<u8>>) -> Result<String> {
+    match (encoding, packed) {
+        (PLAIN, None) => Ok(body),
+        (ESCAPED, None) => serde_json::from_str(&body)
             .map_err(|error| StoreError::inconsistent(format!("an encoded text cannot be read: {error}"))),
-        other => Err(StoreError::inconsistent(format!("a text has the unknown encoding {other}"))),
+        (PACKED, Some(packed)) if body.is_empty() => pack::unpack(&packed),
+        (PLAIN..=PACKED, _) => Err(StoreError::inconsistent("a text is stored in two forms, or in none")),
+        (other, _) => Err(StoreError::inconsistent(format!("a text has the unknown encoding {other}"))),
     }
 }
