@@ -2,9 +2,9 @@
 
 use super::args::{parse_amount, parse_budget, whole};
 use super::failure::{service_error, usage};
-use super::output::note;
+use super::output::{json, note};
 use super::record_access::RecordAccess;
-use super::{Common, Outcome, execute, record_access};
+use super::{Common, Outcome, execute, experiment_run, record_access};
 use anyhow::Result;
 use clap::{Args, ValueEnum};
 use papertape_agents::config::{
@@ -12,14 +12,19 @@ use papertape_agents::config::{
     PromptStyle,
 };
 use papertape_core::broker::CostModel;
-use papertape_core::id::{AgentName, JobId};
+use papertape_core::id::{AgentName, ExperimentId, JobId};
 use papertape_core::message::ModelName;
 use papertape_core::time::{Date, parse_date};
+use papertape_protocol::experiments::{EstimateResponse, MAX_TRIALS, QueuedExperimentResponse, WindowsBody};
 use papertape_protocol::simulate::QueuedResponse;
 use papertape_runtime::budget::Budget;
 use papertape_service::config::Config;
+use papertape_service::experiments::{self, ExperimentRequest};
 use papertape_service::trigger::{Request, trigger};
+use papertape_service::view;
 use rust_decimal::Decimal;
+use std::io::IsTerminal as _;
+use std::process::ExitCode;
 
 #[derive(Debug, Args)]
 pub(super) struct RunArgs {
@@ -60,16 +65,31 @@ pub(super) struct RunArgs {
     /// Compare results with this symbol or index of the dataset
     #[arg(long, value_name = "SYMBOL")]
     benchmark: Option<String>,
+    /// Run each agent this many times, each time with another seed, as one experiment. Rule-based agents run once
+    #[arg(long, value_name = "COUNT", value_parser = whole(1..=MAX_TRIALS))]
+    trials: Option<u32>,
+    /// Run an experiment over windows of trading days that are evenly spaced from --start to --end, such as 5x60d
+    #[arg(long, value_name = "COUNTxDAYSd", value_parser = windows)]
+    windows: Option<WindowsBody>,
+    /// What the experiment compares: all_pairs, or all agents against an agent or buy_and_hold [default: all_pairs]
+    #[arg(long, value_name = "NAME")]
+    compare: Option<String>,
+    /// Print the estimate of calls, tokens and cost, and run nothing
+    #[arg(long)]
+    estimate: bool,
+    /// Start an experiment without asking. Outside of a terminal it never asks
+    #[arg(long)]
+    yes: bool,
     /// Random seed
     #[arg(long, value_parser = whole(0_u64..))]
     seed: Option<u64>,
     /// Max model calls per agent and day
     #[arg(long, value_name = "COUNT", value_parser = whole(1_u32..))]
     max_steps: Option<u32>,
-    /// Max tokens of the job, without summaries
+    /// Max tokens of the job, or of all jobs of an experiment together, without summaries
     #[arg(long, value_name = "COUNT", value_parser = whole(1_u64..), allow_negative_numbers = true)]
     budget_tokens: Option<u64>,
-    /// Max model cost of the job in US dollars, without summaries
+    /// The same as model cost in US dollars, without summaries
     #[arg(long, value_name = "AMOUNT", value_parser = parse_budget, allow_negative_numbers = true)]
     budget_usd: Option<Decimal>,
     /// Traders' memories: off, rounds, rounds+open or all [default: all]
@@ -160,8 +180,25 @@ enum Kind {
     Desk,
 }
 
+/// Parses windows of the form `5x60d`.
+fn windows(text: &str) -> Result<WindowsBody, String> {
+    let parts = text.strip_suffix('d').and_then(|text| text.split_once('x'));
+    let parsed = parts.and_then(|(count, days)| Some((count.parse().ok()?, days.parse().ok()?)));
+    match parsed {
+        Some((count, days)) if count > 0 && days > 0 => Ok(WindowsBody { count, days }),
+        _ => Err("expected the number of windows and their trading days, such as 5x60d".to_owned()),
+    }
+}
+
 pub(super) async fn run(common: &Common, config: Config, args: RunArgs) -> Outcome {
+    let is_experiment = args.is_experiment();
+    let (trials, windows, compare) = (args.trials.unwrap_or(1), args.windows, args.compare.clone());
+    let before = if args.estimate { Before::EstimateOnly } else { Before::start(args.yes) };
     let request = args.request(&config)?;
+    if is_experiment {
+        let experiment = ExperimentRequest { simulation: request, trials, windows, compare };
+        return run_experiment(common, config, &experiment, before).await;
+    }
     match record_access::open_for_writing(common, config).await? {
         RecordAccess::Local(app) => {
             let queued = trigger(&app, request).await.map_err(service_error)?;
@@ -177,6 +214,73 @@ pub(super) async fn run(common: &Common, config: Config, args: RunArgs) -> Outco
     }
 }
 
+/// What to do with an experiment's estimate.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Before {
+    /// Print it and run nothing.
+    EstimateOnly,
+    /// Print it and ask, if the experiment calls language models.
+    Ask,
+    /// Print it and start.
+    Start,
+}
+
+impl Before {
+    /// Asks only in a terminal.
+    fn start(is_confirmed: bool) -> Self {
+        let is_terminal = std::io::stdin().is_terminal() && std::io::stderr().is_terminal();
+        if is_terminal && !is_confirmed { Self::Ask } else { Self::Start }
+    }
+
+    /// Prints the estimate. Returns whether to start.
+    fn decide(self, common: &Common, found: &EstimateResponse) -> Result<bool> {
+        if self == Self::EstimateOnly && common.json {
+            json(found)?;
+            return Ok(false);
+        }
+        super::experiments::print_estimate(&found.manifest, &found.estimate, &found.warnings);
+        match self {
+            Self::EstimateOnly => Ok(false),
+            Self::Ask if found.estimate.calls > 0 => {
+                note!("start? [y/N]");
+                let mut line = String::new();
+                std::io::stdin().read_line(&mut line)?;
+                Ok(matches!(line.trim().to_lowercase().as_str(), "y" | "yes"))
+            }
+            Self::Ask | Self::Start => Ok(true),
+        }
+    }
+}
+
+async fn run_experiment(
+    common: &Common,
+    config: Config,
+    request: &ExperimentRequest,
+    before: Before,
+) -> Outcome {
+    match record_access::open_for_writing(common, config).await? {
+        RecordAccess::Local(app) => {
+            let (manifest, estimate, warnings) =
+                experiments::estimate(&app, request).await.map_err(service_error)?;
+            let deployment = view::deployment(&app);
+            if !before.decide(common, &EstimateResponse { manifest, estimate, warnings, deployment })? {
+                return Ok(ExitCode::SUCCESS);
+            }
+            let queued = experiments::create(&app, request).await.map_err(service_error)?;
+            experiment_run::run_local(&app, common, &queued.id).await
+        }
+        RecordAccess::Remote(server) => {
+            let body = request.to_body().map_err(service_error)?;
+            let found: EstimateResponse = server.post(&["experiments", "estimate"], &body).await?;
+            if !before.decide(common, &found)? {
+                return Ok(ExitCode::SUCCESS);
+            }
+            let queued: QueuedExperimentResponse = server.post(&["experiments"], &body).await?;
+            experiment_run::run_remote(&server, common, &ExperimentId::new(queued.experiment_id)).await
+        }
+    }
+}
+
 fn print_warnings(warnings: &[String], skipped: usize, total: usize) {
     if skipped == total {
         note!("all {total} model-days are already completed; to run them again, use --replace");
@@ -187,6 +291,14 @@ fn print_warnings(warnings: &[String], skipped: usize, total: usize) {
 }
 
 impl RunArgs {
+    /// Whether these options ask for an experiment. A single trial of one range is an ordinary run.
+    pub(super) fn is_experiment(&self) -> bool {
+        self.trials.is_some_and(|trials| trials > 1)
+            || self.windows.is_some()
+            || self.compare.is_some()
+            || self.estimate
+    }
+
     pub(super) fn request(self, config: &Config) -> Result<Request> {
         let mut request = Request {
             start_date: self.start,
