@@ -27,6 +27,17 @@ pub struct Lease {
     pub epoch: i64,
 }
 
+/// What a heartbeat found out about a lease.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LeaseState {
+    /// It is valid.
+    Held,
+    /// It is valid, and cancellation was requested.
+    Cancelled,
+    /// Another worker has claimed the job, or it was stopped.
+    Lost,
+}
+
 /// A job's status, as every reader sees it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]

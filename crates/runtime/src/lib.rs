@@ -14,6 +14,7 @@ pub mod clock;
 pub mod config;
 mod day;
 mod delta_stream;
+mod heartbeats;
 mod host;
 pub mod job_runner;
 pub mod jobs;

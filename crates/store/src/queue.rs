@@ -1,6 +1,11 @@
 //! The job queue: `papertape_core::ports::Queue`. Leases use the database's clock, so that workers' clocks need
 //! not agree.
 
+mod claim;
+mod heartbeat;
+
+use self::claim::{Attempt, ClaimFilter, claim};
+use self::heartbeat::has_expired;
 use crate::action;
 use crate::chats;
 use crate::db::{Backend, Db};
@@ -10,12 +15,11 @@ use crate::exclusivity;
 use crate::fence::Fence;
 use crate::rows::JOB;
 use crate::store::{Store, port};
-use crate::value::{Value, params};
+use crate::value::params;
 use futures::FutureExt as _;
-use papertape_core::RULES_VERSION;
 use papertape_core::id::{ContentHash, JobId};
 use papertape_core::ports::{Queue, RecordFuture};
-use papertape_core::record::{JobKind, JobRow, JobStatus, Lease, NewJob};
+use papertape_core::record::{JobKind, JobRow, JobStatus, Lease, LeaseState, NewJob};
 use papertape_core::time::Timestamp;
 use serde_json::json;
 use std::sync::Arc;
@@ -47,6 +51,17 @@ impl Queue for Store {
 
     fn renew<'a>(&'a self, lease: &'a Lease, lease_for: Duration) -> RecordFuture<'a, bool> {
         port(self.write_with(lease.clone(), move |db, lease| renew(db, lease, lease_for).boxed()))
+    }
+
+    fn heartbeat<'a>(
+        &'a self,
+        owner: &'a str,
+        leases: &'a [Lease],
+        lease_for: Duration,
+    ) -> RecordFuture<'a, Vec<LeaseState>> {
+        port(self.write_with((owner.to_owned(), leases.to_vec()), move |db, (owner, leases)| {
+            heartbeat::heartbeat(db, owner, leases, lease_for).boxed()
+        }))
     }
 
     fn survived<'a>(&'a self, lease: &'a Lease) -> RecordFuture<'a, ()> {
@@ -81,14 +96,6 @@ impl Queue for Store {
     }
 }
 
-/// Which jobs a worker would claim.
-enum ClaimFilter {
-    Any,
-    Job(JobId),
-    /// Of one of these kinds.
-    Kinds(Vec<JobKind>),
-}
-
 impl Store {
     fn claiming<'a>(
         &'a self,
@@ -96,17 +103,24 @@ impl Store {
         lease_for: Duration,
         filter: ClaimFilter,
     ) -> RecordFuture<'a, Option<(Lease, JobRow)>> {
-        let claiming = self.write_with((owner.to_owned(), filter), move |db, (owner, filter)| {
-            claim(db, owner, lease_for, filter).boxed()
-        });
-        let notifier = self.notifier().clone();
+        let args = Arc::new((owner.to_owned(), filter));
+        let store = self.clone();
         let claimed = async move {
-            let claimed = claiming.await?;
-            // Only now is it known which job this is.
-            if let Some((lease, _)) = &claimed {
-                notifier.committed(&lease.job);
+            let mut was_late = false;
+            loop {
+                let claiming = store.write_with(Arc::clone(&args), move |db, args| {
+                    claim(db, &args.0, lease_for, (&args.1, was_late)).boxed()
+                });
+                match claiming.await? {
+                    Attempt::Claimed(claimed) => {
+                        // Only now is it known which job this is.
+                        store.notifier().committed(&claimed.0.job);
+                        return Ok(Some(*claimed));
+                    }
+                    Attempt::TooLate => was_late = true,
+                    Attempt::Nothing => return Ok(None),
+                }
             }
-            Ok(claimed)
         };
         port(claimed.boxed())
     }
@@ -139,53 +153,6 @@ async fn hold(db: &mut dyn Db, job: &JobId) -> Result<()> {
         db.query("SELECT job_id FROM jobs WHERE job_id = $1 FOR UPDATE", params![job]).await?;
     }
     Ok(())
-}
-
-async fn claim(
-    db: &mut dyn Db,
-    owner: &str,
-    lease_for: Duration,
-    filter: &ClaimFilter,
-) -> Result<Option<(Lease, JobRow)>> {
-    let now = db.backend().now();
-    let lock = match (db.backend(), filter) {
-        (Backend::Sqlite, _) => "",
-        // When this very job is requested, wait for a transaction that is still open.
-        (Backend::Postgres, ClaimFilter::Job(_)) => "FOR UPDATE",
-        (Backend::Postgres, ClaimFilter::Any | ClaimFilter::Kinds(_)) => "FOR UPDATE SKIP LOCKED",
-    };
-    let mut values = vec![Value::from(owner), Value::from(micros(lease_for))];
-    let (only_these, names): (String, Vec<Value>) = match filter {
-        ClaimFilter::Any => (String::new(), Vec::new()),
-        ClaimFilter::Job(job) => ("AND job_id = $3".to_owned(), vec![job.into()]),
-        ClaimFilter::Kinds(kinds) => {
-            let places: Vec<String> = (3..3 + kinds.len()).map(|place| format!("${place}")).collect();
-            let kinds = kinds.iter().map(Value::from).collect();
-            (format!("AND kind IN ({})", places.join(", ")), kinds)
-        }
-    };
-    values.extend(names);
-    let assistants = exclusivity::sql_list(JobKind::ASSISTANT);
-    let sql = format!(
-        "UPDATE jobs SET status = 'running', lease_owner = $1, lease_epoch = lease_epoch + 1,
-             lease_until = {now} + $2, next_seq = next_seq + 1, error = NULL, completed_at = NULL,
-             started_at = coalesce(started_at, {now}),
-             crashes = crashes + CASE WHEN status = 'running' THEN 1 ELSE 0 END
-         WHERE job_id = (
-             SELECT job_id FROM jobs
-             WHERE (status = 'queued' OR (status = 'running' AND lease_until <= {now}))
-                 AND rules_version <= {RULES_VERSION} {only_these}
-             ORDER BY CASE WHEN kind IN ({assistants}) THEN 0 ELSE 1 END, created_at, job_id LIMIT 1 {lock})
-         RETURNING lease_epoch, next_seq, {now}, {JOB}"
-    );
-    let claimed = db.first::<(i64, i64, Timestamp, JobRow)>(&sql, &values).await?;
-    let Some((epoch, end, at, job)) = claimed else { return Ok(None) };
-    let mut fence = Fence::of(job.id.clone(), end, 1);
-    status_event(db, &mut fence, JobStatus::Running, None, at).await?;
-    if job.kind == JobKind::PlanExecute {
-        exclusivity::mark_plan_running(db, &job.id, at).await?;
-    }
-    Ok(Some((Lease { job: job.id.clone(), epoch }, job)))
 }
 
 async fn renew(db: &mut dyn Db, lease: &Lease, lease_for: Duration) -> Result<bool> {
@@ -258,12 +225,12 @@ async fn requeue(db: &mut dyn Db, job: &JobId) -> Result<bool> {
 
 async fn cancel(db: &mut dyn Db, job: &JobId) -> Result<Option<JobStatus>> {
     hold(db, job).await?;
-    let now = db.backend().now();
+    let (now, expired) = (db.backend().now(), has_expired(db, "jobs"));
     // Unclaimed, or its worker may be dead: incrementing the epoch fences off a worker that was only slow.
     let sql = format!(
         "UPDATE jobs SET status = 'cancelled', completed_at = {now}, lease_owner = NULL, lease_until = NULL,
              lease_epoch = lease_epoch + 1
-         WHERE job_id = $1 AND (status = 'queued' OR (status = 'running' AND lease_until <= {now}))
+         WHERE job_id = $1 AND (status = 'queued' OR (status = 'running' AND {expired}))
          RETURNING {now}"
     );
     if let Some(at) = db.first::<Timestamp>(&sql, params![job]).await? {
@@ -283,9 +250,9 @@ async fn cancel(db: &mut dyn Db, job: &JobId) -> Result<Option<JobStatus>> {
 async fn request_cancel_of(db: &mut dyn Db, job: &JobId) -> Result<Option<JobStatus>> {
     let sql = "UPDATE jobs SET cancel_requested = $1 WHERE job_id = $2 AND status IN ('queued', 'running')";
     db.execute(sql, params![CANCEL, job]).await?;
-    let now = db.backend().now();
+    let expired = has_expired(db, "jobs");
     let sql = format!(
-        "SELECT CASE WHEN status = 'running' AND lease_until <= {now} THEN 'queued' ELSE status END
+        "SELECT CASE WHEN status = 'running' AND {expired} THEN 'queued' ELSE status END
          FROM jobs WHERE job_id = $1"
     );
     db.first(&sql, params![job]).await

@@ -12,7 +12,7 @@ use papertape_core::ports::{
     ModelResponse, Queue, RecordError, RecordStore, ToolClient,
 };
 use papertape_core::record::{
-    AgentState, Commit, DayStatus, DerivedRow, JobKind, JobRow, JobStatus, Lease, NewJob, NewSession,
+    AgentState, Commit, DayStatus, DerivedRow, JobKind, JobRow, JobStatus, Lease, LeaseState, NewJob, NewSession,
     OpenedSession, SessionId, SessionWithoutSummary, TapeRow, UsageTotal,
 };
 use papertape_core::tape::StepPath;
@@ -260,6 +260,15 @@ impl Queue for FaultyStore<dyn Queue> {
         // Renewals depend on time, so they are not fault points: the number of points must be the same in each
         // run.
         self.inner.renew(lease, lease_for)
+    }
+
+    fn heartbeat<'a>(
+        &'a self,
+        owner: &'a str,
+        leases: &'a [Lease],
+        lease_for: Duration,
+    ) -> BoxFuture<'a, Result<Vec<LeaseState>, RecordError>> {
+        self.inner.heartbeat(owner, leases, lease_for)
     }
 
     fn finish<'a>(

@@ -4,7 +4,7 @@ use crate::id::{AgentName, ContentHash, JobId};
 use crate::message::{CallFailure, ModelName, ModelReply, ModelRequest, ToolSpec, Usage};
 use crate::plan::PlanError;
 use crate::record::{
-    AgentState, Commit, DayStatus, DerivedRow, JobKind, JobRow, JobStatus, Lease, NewJob, NewSession,
+    AgentState, Commit, DayStatus, DerivedRow, JobKind, JobRow, JobStatus, Lease, LeaseState, NewJob, NewSession,
     OpenedSession, SessionId, SessionWithoutSummary, TapeRow,
 };
 use crate::step::StepPath;
@@ -250,6 +250,28 @@ pub trait Queue: Send + Sync {
 
     /// Extends the lease. The result says whether cancellation of the job was requested.
     fn renew<'a>(&'a self, lease: &'a Lease, lease_for: Duration) -> RecordFuture<'a, bool>;
+
+    /// Extends all leases of a worker at once, and reports the state of each, in their order. A lease that the
+    /// worker has and does not name ends: it is not working on that job.
+    fn heartbeat<'a>(
+        &'a self,
+        _owner: &'a str,
+        leases: &'a [Lease],
+        lease_for: Duration,
+    ) -> RecordFuture<'a, Vec<LeaseState>> {
+        Box::pin(async move {
+            let mut states = Vec::with_capacity(leases.len());
+            for lease in leases {
+                states.push(match self.renew(lease, lease_for).await {
+                    Ok(false) => LeaseState::Held,
+                    Ok(true) => LeaseState::Cancelled,
+                    Err(RecordError::LostLease) => LeaseState::Lost,
+                    Err(error) => return Err(error),
+                });
+            }
+            Ok(states)
+        })
+    }
 
     /// Reports that the lease's holder is alive and only lost the lease, so this does not count as a crash.
     fn survived<'a>(&'a self, _lease: &'a Lease) -> RecordFuture<'a, ()> {

@@ -90,13 +90,16 @@ async fn crash_postgres_three_workers_share_two_hundred_jobs() {
     let third = worker(&tool);
     desk.server.request(2 * AT_ONCE + 20 * calls).await;
 
-    let of = |worker: &Running| format!("lease_owner LIKE '{}-%'", worker.pid());
-    let taken = format!("{} OR {}", of(&killed), of(&stands));
+    let of = |column: &str| {
+        format!("{column} LIKE '{}-%' OR {column} LIKE '{}-%'", killed.pid(), stands.pid())
+    };
+    let taken = of("lease_owner");
     killed.signal(Signal::KILL);
     stands.signal(Signal::STOP);
     let left = by_hand(&url, &format!("SELECT job_id FROM {SCHEMA}.jobs WHERE {taken}"));
     assert_eq!(left.len(), 2 * AT_ONCE, "both have their jobs under way");
     by_hand(&url, &format!("UPDATE {SCHEMA}.jobs SET lease_until = 0 WHERE {taken}"));
+    by_hand(&url, &format!("UPDATE {SCHEMA}.workers SET beat_until = 0 WHERE {}", of("worker_id")));
     for job in &left {
         assert_eq!(stopped(&app, &JobId::new(job)).await, JobStatus::Completed);
     }
