@@ -12,7 +12,7 @@ use futures::future::{Either, select};
 use papertape_core::action::ActionKind;
 use papertape_core::id::JobId;
 use papertape_core::ports::RecordError;
-use papertape_core::record::{JobRow, JobStatus, Lease, LeaseState};
+use papertape_core::record::{JobRow, JobStatus, Lease, LeaseState, PartEnd};
 use papertape_core::tape::SessionStop;
 use papertape_core::{OLDER_RULES, RULES_VERSION};
 use std::sync::Arc;
@@ -81,11 +81,27 @@ impl Worker {
         shutdown: &CancelToken,
         observer: &dyn Observer,
     ) -> Result<Option<JobOutcome>, RecordError> {
-        let queue = &self.services.queue;
-        match queue.claim(&self.options.owner, self.options.lease_for, Some(job)).await? {
-            Some((lease, row)) => self.run_claimed(&lease, &row, shutdown, observer).await.map(Some),
-            None => Ok(None),
+        let Some((lease, row)) = self.claim_of_job(job).await? else { return Ok(None) };
+        if lease.part == 0 {
+            return self.run_claimed(&lease, &row, shutdown, observer).await.map(Some);
         }
+        // Its parts run side by side, except those that other workers have.
+        let mut parts = vec![(lease, row)];
+        while let Some(next) = self.claim_of_job(job).await? {
+            parts.push(next);
+        }
+        let running = parts.iter().map(|(lease, row)| self.run_claimed(lease, row, shutdown, observer));
+        for ended in futures::future::join_all(running).await {
+            ended?;
+        }
+        let row = self.services.queue.get_job(job).await?;
+        let ended = row.filter(|row| row.status != JobStatus::Running);
+        // Otherwise other workers run the rest.
+        Ok(ended.map(|row| JobOutcome::of(row.status, row.error)))
+    }
+
+    async fn claim_of_job(&self, job: &JobId) -> Result<Option<(Lease, JobRow)>, RecordError> {
+        self.services.queue.claim(&self.options.owner, self.options.lease_for, Some(job)).await
     }
 
     /// Claims jobs until shutdown, then waits for running ones to stop after their current step.
@@ -145,7 +161,7 @@ impl Worker {
         shutdown: &CancelToken,
         observer: &dyn Observer,
     ) -> Result<JobOutcome, RecordError> {
-        tracing::info!(job = %row.id, kind = %row.kind, epoch = lease.epoch, "job started");
+        tracing::info!(job = %row.id, part = lease.part, kind = %row.kind, epoch = lease.epoch, "job started");
         let ended = self.run_leased(lease, row, shutdown, observer).await;
         if matches!(ended, Err(RecordError::LostLease)) {
             tracing::info!(
@@ -237,6 +253,13 @@ impl Worker {
     /// Records how a job ended.
     async fn end(&self, lease: &Lease, row: &JobRow, end: JobOutcome) -> Result<JobOutcome, RecordError> {
         let end = JobOutcome { error: end.error.map(|error| self.storable(error)), ..end };
+        if lease.part > 0 {
+            let reasons = end.reasons.iter().map(|reason| self.storable(reason.clone())).collect();
+            self.services.queue.finish_part(lease, PartEnd { status: end.status, reasons }).await?;
+            let (part, error) = (lease.part, end.error.as_deref());
+            tracing::info!(job = %row.id, part, status = %end.status, error, "part ended");
+            return Ok(end);
+        }
         if end.status.is_stopped() {
             actions::close_open(&self.services, lease, row).await?;
         }

@@ -56,6 +56,7 @@ mod texts;
 mod value;
 mod vectors;
 mod verify;
+mod write_scope;
 mod write_task;
 
 pub use delete::{Deleted, Deletion};

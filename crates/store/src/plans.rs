@@ -26,7 +26,7 @@ const PLANS: List = List::descending("plans", (50, 200), "p.created_at, p.id");
 impl Plans for Store {
     fn reserve<'a>(&'a self, lease: &'a Lease, origin: &'a Origin, kind: IdKind) -> RecordFuture<'a, i64> {
         port(self.write_for_with(
-            &lease.job,
+            lease,
             (lease.clone(), origin.path.clone()),
             move |db, (lease, path)| {
                 async move {

@@ -3,13 +3,14 @@
 
 mod claim;
 mod heartbeat;
+mod parts;
 
 use self::claim::{Attempt, ClaimFilter, claim};
 use self::heartbeat::has_expired;
 use crate::action;
 use crate::chats;
 use crate::db::{Backend, Db};
-use crate::enqueue::{enqueue, status_event};
+use crate::enqueue::{Split, enqueue, status_event};
 use crate::error::{Result, StoreError};
 use crate::exclusivity;
 use crate::fence::Fence;
@@ -17,18 +18,18 @@ use crate::rows::JOB;
 use crate::store::{Store, port};
 use crate::value::params;
 use futures::FutureExt as _;
-use papertape_core::id::{ContentHash, JobId};
+use papertape_core::id::{AgentName, ContentHash, JobId};
 use papertape_core::ports::{Queue, RecordFuture};
-use papertape_core::record::{JobKind, JobRow, JobStatus, Lease, LeaseState, NewJob};
+use papertape_core::record::{JobKind, JobRow, JobStatus, Lease, LeaseState, NewJob, PartEnd};
 use papertape_core::time::Timestamp;
 use serde_json::json;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
 impl Queue for Store {
     fn enqueue<'a>(&'a self, job: NewJob) -> RecordFuture<'a, ()> {
-        let (id, job) = (job.id.clone(), Arc::new(job));
-        port(self.write_for_with(&id, job, |db, job| enqueue(db, job).boxed()))
+        async move { Ok(self.enqueue_in_parts(job, 1, &[]).await?) }.boxed()
     }
 
     fn claim<'a>(
@@ -65,7 +66,7 @@ impl Queue for Store {
     }
 
     fn survived<'a>(&'a self, lease: &'a Lease) -> RecordFuture<'a, ()> {
-        port(self.write_for_with(&lease.job, lease.clone(), |db, lost| survived(db, lost).boxed()))
+        port(self.write_for_with(lease, lease.clone(), |db, lost| survived(db, lost).boxed()))
     }
 
     fn finish<'a>(
@@ -74,8 +75,14 @@ impl Queue for Store {
         status: JobStatus,
         error: Option<String>,
     ) -> RecordFuture<'a, ()> {
-        port(self.write_for_with(&lease.job, (lease.clone(), error), move |db, (lease, error)| {
+        port(self.write_for_with(lease, (lease.clone(), error), move |db, (lease, error)| {
             finish(db, lease, status, error.as_deref()).boxed()
+        }))
+    }
+
+    fn finish_part<'a>(&'a self, lease: &'a Lease, end: PartEnd) -> RecordFuture<'a, ()> {
+        port(self.write_for_with(lease, (lease.clone(), end), |db, (lease, end)| {
+            finish_part(db, lease, end).boxed()
         }))
     }
 
@@ -88,7 +95,7 @@ impl Queue for Store {
     }
 
     fn request_cancel<'a>(&'a self, job: &'a JobId) -> RecordFuture<'a, Option<JobStatus>> {
-        port(self.write_for_with(job, job.clone(), |db, job| request_cancel_of(db, job).boxed()))
+        port(self.write_for_with(job, job.clone(), |db, job| request_cancel(db, job).boxed()))
     }
 
     fn get_job<'a>(&'a self, job: &'a JobId) -> RecordFuture<'a, Option<JobRow>> {
@@ -125,6 +132,25 @@ impl Store {
         port(claimed.boxed())
     }
 
+    /// Adds a job whose agents, in this order, are split into this many parts that different workers can run at the
+    /// same time; see [`Queue::enqueue`].
+    ///
+    /// # Errors
+    /// As for [`Queue::enqueue`].
+    pub async fn enqueue_in_parts(&self, job: NewJob, parts: u32, agents: &[AgentName]) -> Result<()> {
+        let (id, split) = (job.id.clone(), Split::new(parts, agents));
+        self.write_for_with(&id, (job, split), |db, (job, split)| enqueue(db, job, split).boxed()).await
+    }
+
+    /// How many parts of a job have each status; empty if it is not split.
+    ///
+    /// # Errors
+    /// Returns an error if the database fails.
+    pub async fn parts(&self, job: &JobId) -> Result<BTreeMap<String, u64>> {
+        let sql = "SELECT status, count(*) FROM job_parts WHERE job_id = $1 GROUP BY status";
+        Ok(self.all(sql, params![job]).await?.into_iter().collect())
+    }
+
     /// Replaces the config of a job that is not running with another one of the same fingerprint, such as a
     /// different budget. Returns `false` if the job does not exist, is running, or has another fingerprint.
     ///
@@ -148,28 +174,56 @@ const CANCEL: i64 = 1;
 const RESUMED: i64 = 2;
 
 /// Locks a job's row until the transaction ends. SQLite has only one writer at a time and needs no lock.
-async fn hold(db: &mut dyn Db, job: &JobId) -> Result<()> {
-    if db.backend() == Backend::Postgres {
-        db.query("SELECT job_id FROM jobs WHERE job_id = $1 FOR UPDATE", params![job]).await?;
-    }
-    Ok(())
+/// Returns the number of its parts.
+async fn hold(db: &mut dyn Db, job: &JobId) -> Result<u32> {
+    let lock = match db.backend() {
+        // Does not wait for those that only refer to the row, such as its parts' transactions.
+        Backend::Postgres => "FOR NO KEY UPDATE",
+        Backend::Sqlite => "",
+    };
+    let sql = format!("SELECT parts FROM jobs WHERE job_id = $1 {lock}");
+    Ok(db.first(&sql, params![job]).await?.unwrap_or(1))
 }
 
 async fn renew(db: &mut dyn Db, lease: &Lease, lease_for: Duration) -> Result<bool> {
     let now = db.backend().now();
-    let sql = format!(
-        "UPDATE jobs SET lease_until = {now} + $1 WHERE job_id = $2 AND lease_epoch = $3
-         RETURNING CASE WHEN cancel_requested = {CANCEL} THEN 1 ELSE 0 END"
-    );
-    let is_cancelled = db.first(&sql, params![micros(lease_for), &lease.job, lease.epoch]).await?;
+    let is_cancelled = if lease.part == 0 {
+        let sql = format!(
+            "UPDATE jobs SET lease_until = {now} + $1 WHERE job_id = $2 AND lease_epoch = $3
+             RETURNING CASE WHEN cancel_requested = {CANCEL} THEN 1 ELSE 0 END"
+        );
+        db.first(&sql, params![micros(lease_for), &lease.job, lease.epoch]).await?
+    } else {
+        let sql = format!(
+            "UPDATE job_parts SET lease_until = {now} + $1 WHERE job_id = $2 AND lease_epoch = $3 AND part = $4
+             RETURNING (SELECT CASE WHEN cancel_requested = {CANCEL} THEN 1 ELSE 0 END
+                 FROM jobs j WHERE j.job_id = job_parts.job_id)"
+        );
+        db.first(&sql, params![micros(lease_for), &lease.job, lease.epoch, lease.part]).await?
+    };
     is_cancelled.ok_or(StoreError::LostLease)
 }
 
 /// The lease was mistaken for a dead process's: undo that count of a crash.
 async fn survived(db: &mut dyn Db, lease: &Lease) -> Result<()> {
-    let sql = "UPDATE jobs SET crashes = crashes - 1
+    let count = "SET crashes = crashes - 1
         WHERE job_id = $1 AND lease_epoch > $2 AND status = 'running' AND crashes > 0";
-    db.execute(sql, params![&lease.job, lease.epoch]).await.map(drop)
+    let (job, epoch) = (&lease.job, lease.epoch);
+    let done = if lease.part == 0 {
+        db.execute(&format!("UPDATE jobs {count}"), params![job, epoch]).await
+    } else {
+        let sql = format!("UPDATE job_parts {count} AND part = $3");
+        db.execute(&sql, params![job, epoch, lease.part]).await
+    };
+    done.map(drop)
+}
+
+async fn finish_part(db: &mut dyn Db, lease: &Lease, end: &PartEnd) -> Result<()> {
+    if end.status == JobStatus::Running {
+        return Err(StoreError::inconsistent("a part cannot be finished as running"));
+    }
+    hold(db, &lease.job).await?;
+    parts::finish(db, lease, end).await
 }
 
 async fn finish(db: &mut dyn Db, lease: &Lease, status: JobStatus, error: Option<&str>) -> Result<()> {
@@ -196,7 +250,16 @@ async fn finish(db: &mut dyn Db, lease: &Lease, status: JobStatus, error: Option
 }
 
 async fn requeue(db: &mut dyn Db, job: &JobId) -> Result<bool> {
-    hold(db, job).await?;
+    let is_split = hold(db, job).await? > 1;
+    if is_split {
+        // Still being stopped: the parts that have stopped are queued, the others when they finish.
+        let stopping = "UPDATE jobs SET cancel_requested = 0
+            WHERE job_id = $1 AND status IN ('queued', 'running') AND cancel_requested = $2";
+        if db.execute(stopping, params![job, CANCEL]).await? > 0 {
+            parts::requeue(db, job).await?;
+            return Ok(true);
+        }
+    }
     // Still being stopped: its worker requeues it when it finishes.
     let stopping = "UPDATE jobs SET cancel_requested = CASE WHEN status = 'running' THEN $1 ELSE 0 END
         WHERE job_id = $2 AND status IN ('queued', 'running') AND cancel_requested = $3";
@@ -210,6 +273,9 @@ async fn requeue(db: &mut dyn Db, job: &JobId) -> Result<bool> {
          WHERE job_id = $1 AND status IN ('failed', 'partial', 'cancelled') RETURNING next_seq, {now}"
     );
     let Some((end, at)) = db.first(&sql, params![job]).await? else { return Ok(false) };
+    if is_split {
+        parts::requeue(db, job).await?;
+    }
     // Failed days that were waiting for a fix run again.
     let days = "UPDATE job_details SET status = 'queued', error = NULL
         WHERE job_id = $1 AND status = 'failed' AND completed_at IS NULL";
@@ -224,7 +290,9 @@ async fn requeue(db: &mut dyn Db, job: &JobId) -> Result<bool> {
 }
 
 async fn cancel(db: &mut dyn Db, job: &JobId) -> Result<Option<JobStatus>> {
-    hold(db, job).await?;
+    if hold(db, job).await? > 1 {
+        return parts::cancel(db, job).await;
+    }
     let (now, expired) = (db.backend().now(), has_expired(db, "jobs"));
     // Unclaimed, or its worker may be dead: incrementing the epoch fences off a worker that was only slow.
     let sql = format!(
@@ -243,6 +311,14 @@ async fn cancel(db: &mut dyn Db, job: &JobId) -> Result<Option<JobStatus>> {
         return Ok(Some(JobStatus::Cancelled));
     }
     request_cancel_of(db, job).await
+}
+
+async fn request_cancel(db: &mut dyn Db, job: &JobId) -> Result<Option<JobStatus>> {
+    match hold(db, job).await? {
+        1 => request_cancel_of(db, job).await,
+        // A job that is split starts no other jobs.
+        _ => parts::cancel(db, job).await,
+    }
 }
 
 /// Requests cancellation of a job that has not stopped, from its current or next worker. Returns its current

@@ -12,7 +12,7 @@ use papertape_core::ports::{
     ModelResponse, Queue, RecordError, RecordStore, ToolClient,
 };
 use papertape_core::record::{
-    AgentState, Commit, DayStatus, DerivedRow, JobKind, JobRow, JobStatus, Lease, LeaseState, NewJob, NewSession,
+    AgentState, Commit, DayStatus, DerivedRow, JobKind, JobRow, JobStatus, Lease, LeaseState, NewJob, PartEnd, NewSession,
     OpenedSession, SessionId, SessionWithoutSummary, TapeRow, UsageTotal,
 };
 use papertape_core::tape::StepPath;
@@ -278,6 +278,11 @@ impl Queue for FaultyStore<dyn Queue> {
         error: Option<String>,
     ) -> BoxFuture<'a, Result<(), RecordError>> {
         let finish = async move { self.inner.finish(lease, status, error).await };
+        self.around(("before finish", "after finish"), finish).boxed()
+    }
+
+    fn finish_part<'a>(&'a self, lease: &'a Lease, end: PartEnd) -> BoxFuture<'a, Result<(), RecordError>> {
+        let finish = async move { self.inner.finish_part(lease, end).await };
         self.around(("before finish", "after finish"), finish).boxed()
     }
 

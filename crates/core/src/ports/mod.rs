@@ -1,11 +1,12 @@
 //! Narrow traits for everything outside this crate. All of them are object-safe.
 
 use crate::id::{AgentName, ContentHash, JobId};
+use crate::job::stop_reason;
 use crate::message::{CallFailure, ModelName, ModelReply, ModelRequest, ToolSpec, Usage};
 use crate::plan::PlanError;
 use crate::record::{
     AgentState, Commit, DayStatus, DerivedRow, JobKind, JobRow, JobStatus, Lease, LeaseState, NewJob, NewSession,
-    OpenedSession, SessionId, SessionWithoutSummary, TapeRow,
+    OpenedSession, PartEnd, SessionId, SessionWithoutSummary, TapeRow,
 };
 use crate::step::StepPath;
 use crate::time::{Date, Timestamp};
@@ -285,6 +286,11 @@ pub trait Queue: Send + Sync {
         status: JobStatus,
         error: Option<String>,
     ) -> RecordFuture<'a, ()>;
+
+    /// Ends the lease of a part. The last part that ends also ends the job.
+    fn finish_part<'a>(&'a self, lease: &'a Lease, end: PartEnd) -> RecordFuture<'a, ()> {
+        self.finish(lease, end.status, stop_reason(&end.reasons, 0))
+    }
 
     /// Puts a stopped job (failed, partial, canceled) back into the queue. A job whose cancellation is in
     /// progress is queued as soon as its worker releases it. `false` when it does not exist, is completed, or

@@ -8,8 +8,8 @@ mod write;
 
 pub use crate::content::StoredText;
 pub use crate::job::{
-    Continuation, DayStatus, JobKind, JobRow, JobStatus, Lease, LeaseState, NewJob, NewModelDay, SessionId,
-    SkippedDay, Supersession,
+    Continuation, DayStatus, JobKind, JobRow, JobStatus, Lease, LeaseState, NewJob, NewModelDay, PartEnd,
+    SessionId, SkippedDay, Supersession,
 };
 pub use head::{AgentHead, JobHead, OpenSessionHead};
 pub use memory::{

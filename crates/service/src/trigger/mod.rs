@@ -23,7 +23,7 @@ use crate::error::ServiceError;
 use papertape_agents::config::{AgentConfig, MemoryMode};
 use papertape_core::RULES_VERSION;
 use papertape_core::broker::CostModel;
-use papertape_core::id::JobId;
+use papertape_core::id::{AgentName, JobId};
 use papertape_core::json::to_value;
 use papertape_core::ports::{Queue as _, RecordError};
 use papertape_core::record::{
@@ -81,6 +81,9 @@ pub struct Request {
     pub read_window_after_loss: Option<u32>,
     /// The job whose memory the agents start with, as known before the first day.
     pub memory_from: Option<JobId>,
+    /// The number of parts that the agents are split into, which different workers run at the same time; `None`: the
+    /// config's. It does not affect what the agents do.
+    pub parts: Option<u32>,
 }
 
 /// A queued job.
@@ -120,7 +123,8 @@ pub async fn trigger_as(app: &App, request: Request, job: JobId) -> Result<Queue
         warn_about_rules(app, &mut prepared).await?;
         prepared.warnings.sort();
         prepared.warnings.dedup();
-        match enqueue(app, job.clone(), &prepared, None).await {
+        let parts = request.parts.unwrap_or(app.config.worker.parts);
+        match enqueue(app, job.clone(), &prepared, (None, parts)).await {
             // A job that it would continue was replaced since it was planned.
             Err(RecordError::Superseded { .. }) if replans < MAX_REPLANS => replans += 1,
             queued => {
@@ -245,7 +249,7 @@ async fn enqueue(
     app: &App,
     id: JobId,
     prepared: &PreparedJob,
-    parent: Option<JobId>,
+    (parent, parts): (Option<JobId>, u32),
 ) -> Result<(), RecordError> {
     let continues = prepared.config.continues.iter();
     let job = NewJob {
@@ -268,7 +272,8 @@ async fn enqueue(
         texts: prepared.texts.clone(),
         created_at: app.services.clock.now(),
     };
-    app.store.enqueue(job).await?;
+    let agents: Vec<AgentName> = prepared.config.agents.iter().map(|agent| agent.name.clone()).collect();
+    app.store.enqueue_in_parts(job, parts, &agents).await?;
     app.notify_workers();
     Ok(())
 }

@@ -2,14 +2,14 @@
 //! faster.
 
 use super::heartbeat::has_expired;
-use super::micros;
-use crate::db::{Backend, Db};
+use super::{hold, micros, parts};
+use crate::db::Db;
 use crate::enqueue::status_event;
 use crate::error::Result;
 use crate::exclusivity;
 use crate::fence::Fence;
 use crate::rows::JOB;
-use crate::value::{Value, params};
+use crate::value::{Value, from_row, params};
 use papertape_core::RULES_VERSION;
 use papertape_core::id::JobId;
 use papertape_core::record::{JobKind, JobRow, JobStatus, Lease};
@@ -26,6 +26,15 @@ pub(super) enum ClaimFilter {
     Job(JobId),
     /// Of one of these kinds.
     Kinds(Vec<JobKind>),
+}
+
+/// A job, or a part of one, that can be claimed.
+pub(super) struct Candidate {
+    pub(super) job: JobId,
+    /// 0: the job is not split.
+    pub(super) part: u32,
+    /// Its epoch when it was found.
+    pub(super) epoch: i64,
 }
 
 /// The outcome of an attempt to claim a job.
@@ -53,7 +62,11 @@ pub(super) async fn claim(
         true => usize::try_from(RandomState::new().build_hasher().finish()).unwrap_or(0) % candidates.len(),
         false => 0,
     };
-    let (id, seen) = candidates.swap_remove(at);
+    let candidate = candidates.swap_remove(at);
+    if candidate.part > 0 {
+        hold(db, &candidate.job).await?;
+        return parts::claim(db, (owner, lease_for), candidate).await;
+    }
     let (now, expired) = (db.backend().now(), has_expired(db, "jobs"));
     let sql = format!(
         "UPDATE jobs SET status = 'running', lease_owner = $1, lease_epoch = lease_epoch + 1,
@@ -63,7 +76,7 @@ pub(super) async fn claim(
          WHERE job_id = $3 AND lease_epoch = $4 AND (status = 'queued' OR (status = 'running' AND {expired}))
          RETURNING lease_epoch, next_seq, {now}, {JOB}"
     );
-    let values = params![owner, micros(lease_for), &id, seen];
+    let values = params![owner, micros(lease_for), &candidate.job, candidate.epoch];
     let claimed = db.first::<(i64, i64, Timestamp, JobRow)>(&sql, values).await?;
     let Some((epoch, end, at, job)) = claimed else { return Ok(Attempt::TooLate) };
     let mut fence = Fence::of(job.id.clone(), end, 1);
@@ -71,30 +84,38 @@ pub(super) async fn claim(
     if job.kind == JobKind::PlanExecute {
         exclusivity::mark_plan_running(db, &job.id, at).await?;
     }
-    Ok(Attempt::Claimed(Box::new((Lease { job: job.id.clone(), epoch }, job))))
+    Ok(Attempt::Claimed(Box::new((Lease { job: job.id.clone(), part: 0, epoch }, job))))
 }
 
-/// The jobs that can be claimed, with their epochs: the assistant's first, then the oldest.
-async fn candidates(db: &mut dyn Db, filter: &ClaimFilter) -> Result<Vec<(JobId, i64)>> {
+/// The jobs and parts that can be claimed: the assistant's first, then the oldest.
+async fn candidates(db: &mut dyn Db, filter: &ClaimFilter) -> Result<Vec<Candidate>> {
     let (only_these, values): (String, Vec<Value>) = match filter {
         ClaimFilter::Any => (String::new(), Vec::new()),
-        ClaimFilter::Job(job) => ("AND job_id = $1".to_owned(), vec![job.into()]),
+        ClaimFilter::Job(job) => {
+            // When this very job is requested, wait for a transaction that is still open.
+            hold(db, job).await?;
+            ("AND j.job_id = $1".to_owned(), vec![job.into()])
+        }
         ClaimFilter::Kinds(kinds) => {
             let places: Vec<String> = (1..=kinds.len()).map(|place| format!("${place}")).collect();
-            (format!("AND kind IN ({})", places.join(", ")), kinds.iter().map(Value::from).collect())
+            (format!("AND j.kind IN ({})", places.join(", ")), kinds.iter().map(Value::from).collect())
         }
     };
-    let lock = match (db.backend(), filter) {
-        // When this very job is requested, wait for a transaction that is still open.
-        (Backend::Postgres, ClaimFilter::Job(_)) => "FOR UPDATE",
-        _ => "",
-    };
-    let (expired, assistants) = (has_expired(db, "jobs"), exclusivity::sql_list(JobKind::ASSISTANT));
+    let (job_expired, part_expired) = (has_expired(db, "j"), has_expired(db, "p"));
+    let assistants = exclusivity::sql_list(JobKind::ASSISTANT);
     let sql = format!(
-        "SELECT job_id, lease_epoch FROM jobs
-         WHERE (status = 'queued' OR (status = 'running' AND {expired}))
-             AND rules_version <= {RULES_VERSION} {only_these}
-         ORDER BY CASE WHEN kind IN ({assistants}) THEN 0 ELSE 1 END, created_at, job_id LIMIT {SPREAD} {lock}"
+        "SELECT job_id, part, lease_epoch FROM (
+             SELECT j.job_id, 0 AS part, j.lease_epoch, j.kind, j.created_at FROM jobs j
+             WHERE (j.status = 'queued' OR (j.status = 'running' AND {job_expired})) AND j.parts = 1
+                 AND j.rules_version <= {RULES_VERSION} {only_these}
+             UNION ALL
+             SELECT j.job_id, p.part, p.lease_epoch, j.kind, j.created_at
+             FROM job_parts p JOIN jobs j ON j.job_id = p.job_id
+             WHERE (p.status = 'queued' OR (p.status = 'running' AND {part_expired}))
+                 AND j.rules_version <= {RULES_VERSION} {only_these}) candidates
+         ORDER BY CASE WHEN kind IN ({assistants}) THEN 0 ELSE 1 END, created_at, job_id, part LIMIT {SPREAD}"
     );
     db.all(&sql, &values).await
 }
+
+from_row! { impl row => Candidate { job, part, epoch } }

@@ -4,8 +4,7 @@
 use super::micros;
 use crate::db::Db;
 use crate::error::Result;
-use crate::value::params;
-use papertape_core::id::JobId;
+use crate::value::{from_row, params};
 use papertape_core::record::{Lease, LeaseState};
 use std::collections::HashMap;
 use std::time::Duration;
@@ -42,24 +41,34 @@ pub(super) async fn heartbeat(
         db.execute(&sql, params![micros(lease_for), owner]).await?;
     }
     let sql = format!(
-        "SELECT job_id, lease_epoch, CASE WHEN cancel_requested = 1 THEN 1 ELSE 0 END,
+        "SELECT job_id, 0, lease_epoch, CASE WHEN cancel_requested = 1 THEN 1 ELSE 0 END,
              CASE WHEN lease_until <= {now} THEN 1 ELSE 0 END
-         FROM jobs WHERE status = 'running' AND lease_owner = $1"
+         FROM jobs WHERE status = 'running' AND lease_owner = $1
+         UNION ALL
+         SELECT p.job_id, p.part, p.lease_epoch, CASE WHEN j.cancel_requested = 1 THEN 1 ELSE 0 END,
+             CASE WHEN p.lease_until <= {now} THEN 1 ELSE 0 END
+         FROM job_parts p JOIN jobs j ON j.job_id = p.job_id WHERE p.status = 'running' AND p.lease_owner = $1"
     );
-    let mut held = HashMap::new();
-    for (job, epoch, is_cancelled, is_old) in db.all::<(JobId, i64, bool, bool)>(&sql, params![owner]).await? {
-        held.insert((job, epoch), (is_cancelled, is_old));
-    }
-    let state = |lease: &Lease| match held.remove(&(lease.job.clone(), lease.epoch)) {
+    let mut held: HashMap<Lease, (bool, bool)> = db.all(&sql, params![owner]).await?.into_iter().collect();
+    let state = |lease: &Lease| match held.remove(lease) {
         None => LeaseState::Lost,
         Some((true, _)) => LeaseState::Cancelled,
         Some((false, _)) => LeaseState::Held,
     };
     let states = leases.iter().map(state).collect();
     // It could not record how these ended. One that was claimed just now may not be among the leases yet.
-    for ((job, epoch), _) in held.into_iter().filter(|(_, (_, is_old))| *is_old) {
-        let sql = "UPDATE jobs SET lease_owner = NULL WHERE job_id = $1 AND lease_epoch = $2";
-        db.execute(sql, params![&job, epoch]).await?;
+    for (lease, _) in held.into_iter().filter(|(_, (_, is_old))| *is_old) {
+        let (job, epoch) = (&lease.job, lease.epoch);
+        if lease.part == 0 {
+            let sql = "UPDATE jobs SET lease_owner = NULL WHERE job_id = $1 AND lease_epoch = $2";
+            db.execute(sql, params![job, epoch]).await?;
+        } else {
+            let sql = "UPDATE job_parts SET lease_owner = NULL
+                WHERE job_id = $1 AND lease_epoch = $2 AND part = $3";
+            db.execute(sql, params![job, epoch, lease.part]).await?;
+        }
     }
     Ok(states)
 }
+
+from_row! { impl row => Lease { job, part, epoch } }
