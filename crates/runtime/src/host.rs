@@ -1,6 +1,7 @@
 //! The host of a live session: makes its calls within budget and deadline, and records them.
 
 use crate::budget::{self, BudgetLine, Budgets, Spend};
+use crate::budget_shares;
 use crate::cancellation::CancelToken;
 use crate::delta_stream::{self, DeltaListener};
 use crate::job_runner::ClaimedJob;
@@ -372,7 +373,8 @@ impl Host for LiveHost {
             if let Some(request) = request {
                 let price = |usage: &Usage| self.run.services.models.cost(&request.model, usage);
                 let amount = Spend::estimate(request, price);
-                self.run.budgets.reserve(&self.line, amount).map_err(SessionStop::Budget)?;
+                budget_shares::reserve(&self.run.services, &self.run.lease, (&self.run.budgets, &self.line), amount)
+                    .await?;
                 lock(&self.reserved).insert(path.clone(), amount);
             }
             Ok(())

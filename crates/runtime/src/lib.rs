@@ -8,6 +8,7 @@ pub mod actions;
 pub mod assistant_job;
 pub mod branch;
 pub mod budget;
+mod budget_shares;
 pub mod cancellation;
 pub mod child_jobs;
 pub mod clock;

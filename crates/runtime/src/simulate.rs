@@ -54,7 +54,9 @@ pub(crate) async fn run(job: ClaimedJob<'_>) -> Result<JobOutcome, SessionStop> 
         config.agents = config.agents.drain(own).collect();
         usage.retain(|usage| config.agents.iter().any(|agent| agent.name == usage.agent));
     }
-    let run = Arc::new(JobRun::new(job, Budgets::rebuild(config.budget, usage)));
+    let budgets = Budgets::rebuild(config.budget, usage);
+    let budgets = if job.lease.part > 0 { budgets.of_part() } else { budgets };
+    let run = Arc::new(JobRun::new(job, budgets));
     let simulation = Arc::new(RunningSimulation { run: Arc::clone(&run), config, dataset, job: id.clone() });
     let ends = run_agents(&simulation, job.observer).await;
     let config = &simulation.config;

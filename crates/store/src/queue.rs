@@ -2,6 +2,7 @@
 //! not agree.
 
 mod claim;
+mod grants;
 mod heartbeat;
 mod parts;
 
@@ -18,6 +19,7 @@ use crate::rows::JOB;
 use crate::store::{Store, port};
 use crate::value::params;
 use futures::FutureExt as _;
+use papertape_core::budget::{JobBudget, Limit};
 use papertape_core::id::{AgentName, ContentHash, JobId};
 use papertape_core::ports::{Queue, RecordFuture};
 use papertape_core::record::{JobKind, JobRow, JobStatus, Lease, LeaseState, NewJob, PartEnd};
@@ -62,6 +64,22 @@ impl Queue for Store {
     ) -> RecordFuture<'a, Vec<LeaseState>> {
         port(self.write_with((owner.to_owned(), leases.to_vec()), move |db, (owner, leases)| {
             heartbeat::heartbeat(db, owner, leases, lease_for).boxed()
+        }))
+    }
+
+    fn grant<'a>(
+        &'a self,
+        lease: &'a Lease,
+        line: JobBudget,
+        need: Limit,
+        limit: Limit,
+    ) -> RecordFuture<'a, Limit> {
+        port(self.write_for_with(&lease.job, lease.clone(), move |db, lease| {
+            async move {
+                hold(db, &lease.job).await?;
+                grants::grant(db, lease, line, (need, limit)).await
+            }
+            .boxed()
         }))
     }
 

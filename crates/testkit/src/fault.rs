@@ -5,6 +5,7 @@
 //! after each.
 
 use futures::FutureExt as _;
+use papertape_core::budget::{JobBudget, Limit};
 use papertape_core::id::{AgentName, ContentHash, JobId};
 use papertape_core::message::{CallFailure, ModelName, ModelRequest, Usage};
 use papertape_core::ports::{
@@ -269,6 +270,16 @@ impl Queue for FaultyStore<dyn Queue> {
         lease_for: Duration,
     ) -> BoxFuture<'a, Result<Vec<LeaseState>, RecordError>> {
         self.inner.heartbeat(owner, leases, lease_for)
+    }
+
+    fn grant<'a>(
+        &'a self,
+        lease: &'a Lease,
+        line: JobBudget,
+        need: Limit,
+        limit: Limit,
+    ) -> BoxFuture<'a, Result<Limit, RecordError>> {
+        self.inner.grant(lease, line, need, limit)
     }
 
     fn finish<'a>(

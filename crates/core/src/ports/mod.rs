@@ -1,5 +1,6 @@
 //! Narrow traits for everything outside this crate. All of them are object-safe.
 
+use crate::budget::{JobBudget, Limit};
 use crate::id::{AgentName, ContentHash, JobId};
 use crate::job::stop_reason;
 use crate::message::{CallFailure, ModelName, ModelReply, ModelRequest, ToolSpec, Usage};
@@ -272,6 +273,18 @@ pub trait Queue: Send + Sync {
             }
             Ok(states)
         })
+    }
+
+    /// Raises a part's share of a line of its job's budget so that it covers `need`, unless the shares of all parts
+    /// would then exceed `limit`. Returns the share. It stays the part's, whoever runs it, until the part ends.
+    fn grant<'a>(
+        &'a self,
+        _lease: &'a Lease,
+        _line: JobBudget,
+        need: Limit,
+        _limit: Limit,
+    ) -> RecordFuture<'a, Limit> {
+        Box::pin(async move { Ok(need) })
     }
 
     /// Reports that the lease's holder is alive and only lost the lease, so this does not count as a crash.

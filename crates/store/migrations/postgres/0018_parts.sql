@@ -23,6 +23,11 @@ CREATE TABLE job_parts (
     -- The sequence number of the part's next event.
     next_seq BIGINT NOT NULL DEFAULT 1,
     crashes BIGINT NOT NULL DEFAULT 0,
+    -- Its shares of the job's budget, and of the budget of the summaries.
+    tokens BIGINT NOT NULL DEFAULT 0,
+    usd NUMERIC NOT NULL DEFAULT 0,
+    summary_tokens BIGINT NOT NULL DEFAULT 0,
+    summary_usd NUMERIC NOT NULL DEFAULT 0,
     PRIMARY KEY (job_id, part)
 );
 CREATE INDEX job_parts_by_status ON job_parts (status, job_id, part);

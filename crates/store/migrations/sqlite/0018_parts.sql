@@ -23,6 +23,11 @@ CREATE TABLE job_parts (
     -- The sequence number of the part's next event.
     next_seq    INTEGER NOT NULL DEFAULT 1,
     crashes     INTEGER NOT NULL DEFAULT 0,
+    -- Its shares of the job's budget, and of the budget of the summaries.
+    tokens INTEGER NOT NULL DEFAULT 0,
+    usd TEXT NOT NULL DEFAULT '0',
+    summary_tokens INTEGER NOT NULL DEFAULT 0,
+    summary_usd TEXT NOT NULL DEFAULT '0',
     PRIMARY KEY (job_id, part)
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX job_parts_by_status ON job_parts (status, job_id, part);

@@ -3,7 +3,7 @@
 
 use super::claim::{Attempt, Candidate};
 use super::heartbeat::has_expired;
-use super::{CANCEL, micros, stop};
+use super::{CANCEL, grants, micros, stop};
 use crate::action;
 use crate::db::Db;
 use crate::enqueue::status_event;
@@ -75,6 +75,7 @@ pub(super) async fn finish(db: &mut dyn Db, lease: &Lease, end: &PartEnd) -> Res
     let days =
         "UPDATE job_details SET status = 'queued' WHERE job_id = $1 AND part = $2 AND status = 'running'";
     db.execute(days, params![&lease.job, lease.part]).await?;
+    grants::give_back(db, lease).await?;
     roll_up(db, &lease.job).await
 }
 

@@ -20,6 +20,7 @@ mod interrupted;
 mod logins;
 mod memory;
 mod pages;
+mod parts;
 mod places;
 mod plans;
 mod portable;
