@@ -131,7 +131,7 @@ impl From<i64> for EventPosition {
 impl fmt::Display for EventPosition {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (at, sequence) in self.0.iter().enumerate() {
-            write!(f, "{}{sequence}", if at > 0 { "." } else { "" })?;
+            write!(f, "{}{sequence}", if at > 0 { "-" } else { "" })?;
         }
         if self.0.is_empty() { f.write_str("0") } else { Ok(()) }
     }
@@ -145,7 +145,7 @@ impl FromStr for EventPosition {
             let number = part.parse::<i64>().ok();
             number.filter(|number| *number >= 0 && part.starts_with(|c: char| c.is_ascii_digit()))
         };
-        let numbers: Option<Vec<i64>> = text.split('.').map(number).collect();
+        let numbers: Option<Vec<i64>> = text.split('-').map(number).collect();
         numbers
             .filter(|numbers| numbers.len() <= MAX_PARTS as usize + 1)
             .map(Self::new)
@@ -190,12 +190,12 @@ mod tests {
     #[test]
     fn positions_are_compared_by_part() {
         let at = |text: &str| text.parse::<EventPosition>();
-        let (one, other) = (at("3.5").expect("reads"), at("3.4.1").expect("reads"));
+        let (one, other) = (at("3-5").expect("reads"), at("3-4-1").expect("reads"));
         assert!(!one.reaches(&other) && !other.reaches(&one));
         assert!(one.max(&other).reaches(&one) && one.max(&other).reaches(&other));
-        assert_eq!(one.max(&other).to_string(), "3.5.1");
+        assert_eq!(one.max(&other).to_string(), "3-5-1");
         assert_eq!((at("17").expect("reads").as_number(), one.as_number()), (Some(17), None));
-        for wrong in ["", ".", "1.", "-1", "+1", "1.-1", "x", "1 "] {
+        for wrong in ["", "-", "1-", "-1", "+1", "1--1", "x", "1 ", "1.5"] {
             assert!(at(wrong).is_err(), "{wrong}");
         }
     }

@@ -268,7 +268,8 @@ impl Budgets {
     /// The same for a part of a job, which needs a share of each limited line of the job before it spends anything.
     #[must_use]
     pub fn of_part(self) -> Self {
-        let none = |limit: Limit| Limit { tokens: limit.tokens.map(|_| 0), usd: limit.usd.map(|_| Decimal::ZERO) };
+        let none =
+            |limit: Limit| Limit { tokens: limit.tokens.map(|_| 0), usd: limit.usd.map(|_| Decimal::ZERO) };
         let shares = Shares { sessions: none(self.budget.job), summaries: none(self.budget.summaries) };
         Self { shares: Some(Mutex::new(shares)), ..self }
     }

@@ -373,8 +373,13 @@ impl Host for LiveHost {
             if let Some(request) = request {
                 let price = |usage: &Usage| self.run.services.models.cost(&request.model, usage);
                 let amount = Spend::estimate(request, price);
-                budget_shares::reserve(&self.run.services, &self.run.lease, (&self.run.budgets, &self.line), amount)
-                    .await?;
+                budget_shares::reserve(
+                    &self.run.services,
+                    &self.run.lease,
+                    (&self.run.budgets, &self.line),
+                    amount,
+                )
+                .await?;
                 lock(&self.reserved).insert(path.clone(), amount);
             }
             Ok(())

@@ -3,7 +3,7 @@
 use crate::actions;
 use crate::cancellation::{CancelSource, CancelToken, StopReason};
 use crate::child_jobs;
-use crate::heartbeats::{HeldLease, Heartbeats};
+use crate::heartbeats::{Heartbeats, HeldLease};
 use crate::job_runner::{ClaimedJob, JobAction, JobOutcome, JobRunner, JobRunners, NoopObserver, Observer};
 use crate::jobs;
 use crate::services::Services;

@@ -13,8 +13,8 @@ use papertape_core::ports::{
     ModelResponse, Queue, RecordError, RecordStore, ToolClient,
 };
 use papertape_core::record::{
-    AgentState, Commit, DayStatus, DerivedRow, JobKind, JobRow, JobStatus, Lease, LeaseState, NewJob, PartEnd, NewSession,
-    OpenedSession, SessionId, SessionWithoutSummary, TapeRow, UsageTotal,
+    AgentState, Commit, DayStatus, DerivedRow, JobKind, JobRow, JobStatus, Lease, LeaseState, NewJob,
+    NewSession, OpenedSession, PartEnd, SessionId, SessionWithoutSummary, TapeRow, UsageTotal,
 };
 use papertape_core::tape::StepPath;
 use papertape_core::time::Date;

@@ -6,8 +6,8 @@ use crate::job::stop_reason;
 use crate::message::{CallFailure, ModelName, ModelReply, ModelRequest, ToolSpec, Usage};
 use crate::plan::PlanError;
 use crate::record::{
-    AgentState, Commit, DayStatus, DerivedRow, JobKind, JobRow, JobStatus, Lease, LeaseState, NewJob, NewSession,
-    OpenedSession, PartEnd, SessionId, SessionWithoutSummary, TapeRow,
+    AgentState, Commit, DayStatus, DerivedRow, JobKind, JobRow, JobStatus, Lease, LeaseState, NewJob,
+    NewSession, OpenedSession, PartEnd, SessionId, SessionWithoutSummary, TapeRow,
 };
 use crate::step::StepPath;
 use crate::time::{Date, Timestamp};

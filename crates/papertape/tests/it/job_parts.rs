@@ -67,7 +67,7 @@ async fn a_split_job_is_the_same_job() {
 
     let all = ids(&app, &job, "0").await;
     assert_eq!(all.iter().collect::<BTreeSet<_>>().len(), all.len(), "each once");
-    assert!(all.iter().any(|id| id.split('.').count() == 4), "{all:?}");
+    assert!(all.iter().any(|id| id.split('-').count() == 4), "{all:?}");
     for (at, id) in all.iter().enumerate() {
         assert_eq!(ids(&app, &job, id).await, all[at + 1..], "after {id}");
     }
@@ -83,11 +83,9 @@ async fn the_parts_of_a_job_share_its_budget() {
     let budget = Budget { job: Limit { tokens: Some(max), usd: None }, ..Budget::default() };
     let desk = Desk::new().await;
     let app = desk.app().await;
-    let job = queue(
-        &app,
-        Request { agents: agents.into(), parts: Some(5), budget: Some(budget), ..forgetful(1) },
-    )
-    .await;
+    let job =
+        queue(&app, Request { agents: agents.into(), parts: Some(5), budget: Some(budget), ..forgetful(1) })
+            .await;
     let end = run(&app.services, &job).await.expect("claims");
     assert!(matches!(end.status, JobStatus::Partial | JobStatus::Failed), "{end:?}");
     let error = end.error.expect("a reason");
@@ -97,7 +95,8 @@ async fn the_parts_of_a_job_share_its_budget() {
     assert!(used > 0 && used <= max, "{used} of {max}");
     assert!((1..10).contains(&desk.server.count()), "{} calls", desk.server.count());
 
-    let change = papertape_service::trigger::BudgetChange { job: Some(Limit::default()), ..Default::default() };
+    let change =
+        papertape_service::trigger::BudgetChange { job: Some(Limit::default()), ..Default::default() };
     papertape_service::trigger::resume(&app, &job, Some(change)).await.expect("resumes");
     completed(&run(&app.services, &job).await.expect("claims"));
     assert_eq!((desk.server.count(), desk.server.repeats()), (10, 0));

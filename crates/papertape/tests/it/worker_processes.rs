@@ -90,9 +90,8 @@ async fn crash_postgres_three_workers_share_two_hundred_jobs() {
     let third = worker(&tool);
     desk.server.request(2 * AT_ONCE + 20 * calls).await;
 
-    let of = |column: &str| {
-        format!("{column} LIKE '{}-%' OR {column} LIKE '{}-%'", killed.pid(), stands.pid())
-    };
+    let of =
+        |column: &str| format!("{column} LIKE '{}-%' OR {column} LIKE '{}-%'", killed.pid(), stands.pid());
     let taken = of("lease_owner");
     killed.signal(Signal::KILL);
     stands.signal(Signal::STOP);
@@ -149,7 +148,8 @@ const SMALL: usize = 200;
 /// those of a job that one process runs in one part.
 #[tokio::test(flavor = "multi_thread")]
 async fn crash_postgres_four_workers_share_a_split_job() {
-    let many = || Request { agents: (0..AGENTS).map(|n| agent(&format!("a{n:03}"))).collect(), ..forgetful(1) };
+    let many =
+        || Request { agents: (0..AGENTS).map(|n| agent(&format!("a{n:03}"))).collect(), ..forgetful(1) };
     let alone = Desk::new().await;
     let (big, little) = (alone.queue(many()).await, alone.queue(small()).await);
     alone.run(&big).await;

@@ -232,7 +232,9 @@ impl Feeder {
     async fn read(&mut self) -> Result<Option<bool>, StoreError> {
         loop {
             let at = self.ring.borrow().newest().clone();
-            let Some(tail) = self.store.tail(&self.job, &at, None, PAGE_EVENTS).await? else { return Ok(None) };
+            let Some(tail) = self.store.tail(&self.job, &at, None, PAGE_EVENTS).await? else {
+                return Ok(None);
+            };
             let (has_stopped, newest) = (tail.status.is_stopped(), tail.newest.clone());
             let job = streamed_job(&self.job, &tail);
             let chunk = Chunk::of(&job, at, tail);

@@ -54,7 +54,12 @@ impl Chunk {
             has_message |= name == MESSAGE;
             at.pass(n);
             let (log_entry, event, cursor) = (log.map(LogEntry::from), Some(data), Cursor(at.clone()));
-            write_event(&mut text, name, Some(&at), &StreamData { job: job.clone(), log_entry, cursor, event });
+            write_event(
+                &mut text,
+                name,
+                Some(&at),
+                &StreamData { job: job.clone(), log_entry, cursor, event },
+            );
             ends.push((n, text.len()));
         }
         Self { start: after, last: read, bytes: text.into(), ends, has_end, has_message }
@@ -177,7 +182,8 @@ impl Ring {
     pub(super) fn add_delta(&mut self, delta: &str) {
         let event: Option<Value> = Some(json!({ "text": delta }));
         let mut text = Vec::new();
-        let data = StreamData { job: self.job.clone(), log_entry: None, cursor: Cursor(self.newest.clone()), event };
+        let data =
+            StreamData { job: self.job.clone(), log_entry: None, cursor: Cursor(self.newest.clone()), event };
         write_event(&mut text, DELTA, None, &data);
         self.add_ephemeral(text.into());
     }
@@ -355,19 +361,19 @@ mod tests {
         let position = |text: &str| text.parse::<EventPosition>().expect("a position");
         let of = |part, n| event(event_number(part, n), "order", 0);
         let events = vec![of(1, 5), of(1, 6), of(2, 8)];
-        let read = tail(JobStatus::Running, position("3.6.8"), events, position("3.6.8"));
-        let chunk = Chunk::of(&running, position("3.4.7"), read);
+        let read = tail(JobStatus::Running, position("3-6-8"), events, position("3-6-8"));
+        let chunk = Chunk::of(&running, position("3-4-7"), read);
         let ids = |at: &str| {
             let text = String::from_utf8(chunk.after(&position(at))?.bytes.to_vec()).expect("a text");
             let ids = text.lines().filter_map(|line| line.strip_prefix("id: ")).map(str::to_owned);
             Some(ids.collect::<Vec<_>>())
         };
         let some = |ids: &[&str]| Some(ids.iter().map(|&id| id.to_owned()).collect());
-        assert_eq!(ids("3.4.7"), some(&["3.5.7", "3.6.7", "3.6.8"]));
-        assert_eq!(ids("3.5.7"), some(&["3.6.7", "3.6.8"]));
-        assert_eq!(ids("3.4.8"), None, "it has read the second part first");
-        assert_eq!(ids("3.3.7"), None, "other events come first");
-        assert_eq!(ids("3.6.8"), None);
+        assert_eq!(ids("3-4-7"), some(&["3-5-7", "3-6-7", "3-6-8"]));
+        assert_eq!(ids("3-5-7"), some(&["3-6-7", "3-6-8"]));
+        assert_eq!(ids("3-4-8"), None, "it has read the second part first");
+        assert_eq!(ids("3-3-7"), None, "other events come first");
+        assert_eq!(ids("3-6-8"), None);
     }
 
     /// Deltas are ephemeral: current subscribers get them, the message with the whole text replaces them, and

@@ -58,7 +58,8 @@ pub(super) async fn grant(
 
 /// Gives back what a part has not used of its shares.
 pub(super) async fn give_back(db: &mut dyn Db, lease: &Lease) -> Result<()> {
-    let sql = "SELECT tokens, usd, summary_tokens, summary_usd FROM job_parts WHERE job_id = $1 AND part = $2";
+    let sql =
+        "SELECT tokens, usd, summary_tokens, summary_usd FROM job_parts WHERE job_id = $1 AND part = $2";
     let shares = db.first::<(u64, Decimal, u64, Decimal)>(sql, params![&lease.job, lease.part]).await?;
     if shares.is_none_or(|shares| shares == Default::default()) {
         return Ok(());
@@ -80,12 +81,7 @@ pub(super) async fn give_back(db: &mut dyn Db, lease: &Lease) -> Result<()> {
     Ok(())
 }
 
-async fn set(
-    db: &mut dyn Db,
-    (job, part): (&JobId, u32),
-    line: JobBudget,
-    share: Amount,
-) -> Result<()> {
+async fn set(db: &mut dyn Db, (job, part): (&JobId, u32), line: JobBudget, share: Amount) -> Result<()> {
     let (tokens, usd) = columns(line);
     let sql = format!("UPDATE job_parts SET {tokens} = $1, {usd} = $2 WHERE job_id = $3 AND part = $4");
     db.execute(&sql, params![share.0, share.1, job, part]).await.map(drop)

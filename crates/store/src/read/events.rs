@@ -163,12 +163,7 @@ impl Pending {
     }
 }
 
-async fn range(
-    db: &mut dyn Db,
-    job: &JobId,
-    (after, last): (i64, i64),
-    limit: u32,
-) -> Result<Vec<JobEvent>> {
+async fn range(db: &mut dyn Db, job: &JobId, (after, last): (i64, i64), limit: u32) -> Result<Vec<JobEvent>> {
     let sql = "SELECT n, kind, data, created_at FROM job_events
         WHERE job_id = $1 AND n > $2 AND n <= $3 ORDER BY n LIMIT $4";
     db.all(sql, params![job, after, last, limit]).await

@@ -52,7 +52,11 @@ async fn open(store: &Store, lease: &Lease, agent: &str) -> Result<(), RecordErr
 async fn parts_are_leased_and_numbered_on_their_own(place: Place) {
     let store = place.store().await;
     let job = queue(&store, "job", 9).await;
-    assert_eq!(store.get_job(&job).await.expect("reads").expect("is there").parts, 4, "one agent each at least");
+    assert_eq!(
+        store.get_job(&job).await.expect("reads").expect("is there").parts,
+        4,
+        "one agent each at least"
+    );
     let mut leases = Vec::new();
     while let Some(lease) = claim(&store, &job, LONG).await {
         leases.push(lease);
@@ -62,15 +66,23 @@ async fn parts_are_leased_and_numbered_on_their_own(place: Place) {
     for (lease, agent) in leases.iter().zip(AGENTS) {
         open(&store, lease, agent).await.expect("opens");
     }
-    let tail = store.tail(&job, &EventPosition::default(), None, 100).await.expect("reads").expect("is there");
+    let tail =
+        store.tail(&job, &EventPosition::default(), None, 100).await.expect("reads").expect("is there");
     let numbers: Vec<(u32, i64)> = tail.events.iter().map(|event| part_of_event(event.n)).collect();
-    assert_eq!(numbers, [(0, 1), (0, 2), (1, 1), (2, 1), (3, 1), (4, 1)], "queued and running, then each part's");
-    assert_eq!((tail.newest.to_string().as_str(), &tail.read), ("2.1.1.1.1", &tail.newest));
+    assert_eq!(
+        numbers,
+        [(0, 1), (0, 2), (1, 1), (2, 1), (3, 1), (4, 1)],
+        "queued and running, then each part's"
+    );
+    assert_eq!((tail.newest.to_string().as_str(), &tail.read), ("2-1-1-1-1", &tail.newest));
 
     store.renew(&leases[1], Duration::ZERO).await.expect("renews");
     let next = claim(&store, &job, LONG).await.expect("its lease has expired");
     assert_eq!((next.part, next.epoch), (2, leases[1].epoch + 1));
-    assert_eq!(open(&store, &leases[1], "b").await.expect_err("is fenced off").to_string(), RecordError::LostLease.to_string());
+    assert_eq!(
+        open(&store, &leases[1], "b").await.expect_err("is fenced off").to_string(),
+        RecordError::LostLease.to_string()
+    );
     open(&store, &leases[0], "a").await.expect("has its lease");
 }
 
@@ -88,7 +100,8 @@ async fn a_split_job_stops_and_goes_on_as_a_whole(place: Place) {
     ];
     for (name, ends, (expected, error)) in reasons {
         let job = queue(&store, name, 2).await;
-        let leases = [claim(&store, &job, LONG).await.expect("one"), claim(&store, &job, LONG).await.expect("two")];
+        let leases =
+            [claim(&store, &job, LONG).await.expect("one"), claim(&store, &job, LONG).await.expect("two")];
         for (lease, (ended, reasons)) in leases.iter().zip(*ends) {
             assert_eq!(status(&store, &job).await.0, Running, "{name}");
             store.finish_part(lease, end(*ended, reasons)).await.expect("ends");
@@ -105,7 +118,10 @@ async fn a_split_job_stops_and_goes_on_as_a_whole(place: Place) {
     open(&store, &dead, "b").await.expect("opens");
     assert_eq!(store.cancel(&job).await.expect("asks"), Some(Running));
     let parts = store.parts(&job).await.expect("reads");
-    assert_eq!(parts.into_iter().collect::<Vec<_>>(), [("cancelled".to_owned(), 2), ("running".to_owned(), 1)]);
+    assert_eq!(
+        parts.into_iter().collect::<Vec<_>>(),
+        [("cancelled".to_owned(), 2), ("running".to_owned(), 1)]
+    );
     assert!(matches!(open(&store, &dead, "b").await, Err(RecordError::LostLease)));
     assert!(store.renew(&runs, LONG).await.expect("renews"), "it is told");
     assert!(claim(&store, &job, LONG).await.is_none());
@@ -127,7 +143,8 @@ async fn a_split_job_stops_and_goes_on_as_a_whole(place: Place) {
     }
     assert_eq!((left.len(), status(&store, &job).await), (3, (Completed, None)));
     assert!(!store.requeue(&job).await.expect("asks"), "it is completed");
-    let tail = store.tail(&job, &EventPosition::default(), None, 1_000).await.expect("reads").expect("is there");
+    let tail =
+        store.tail(&job, &EventPosition::default(), None, 1_000).await.expect("reads").expect("is there");
     let last = tail.events.last().expect("has events");
     assert_eq!((last.kind.as_str(), part_of_event(last.n)), ("end", (0, tail.newest.of_part(0))));
 }
@@ -148,7 +165,8 @@ async fn positions_lose_and_repeat_nothing(place: Place) {
     while let Some(lease) = claim(&store, &job, LONG).await {
         store.finish_part(&lease, end(JobStatus::Completed, &[])).await.expect("ends");
     }
-    let whole = store.tail(&job, &EventPosition::default(), None, 1_000).await.expect("reads").expect("is there");
+    let whole =
+        store.tail(&job, &EventPosition::default(), None, 1_000).await.expect("reads").expect("is there");
     let all: BTreeSet<i64> = whole.events.iter().map(|event| event.n).collect();
     assert!(all.len() == whole.events.len() && all.len() > 30, "{}", all.len());
     for page in [1, 2, 3, 7] {
@@ -218,7 +236,8 @@ async fn a_heartbeat_extends_what_is_named(place: Place) {
     }
     assert_eq!(store.cancel(&whole).await.expect("asks"), Some(JobStatus::Running));
     let old = Lease { epoch: 0, ..leases[0].clone() };
-    let states = store.heartbeat("w", &[old, leases[1].clone(), leases[2].clone()], LONG).await.expect("beats");
+    let states =
+        store.heartbeat("w", &[old, leases[1].clone(), leases[2].clone()], LONG).await.expect("beats");
     assert_eq!(states, [LeaseState::Lost, LeaseState::Held, LeaseState::Cancelled]);
     let freed = claim(&store, &job, LONG).await.expect("it was not named");
     assert_eq!(freed.part, 1);
