@@ -10,6 +10,7 @@ use axum::http::header::{CACHE_CONTROL, CONNECTION, CONTENT_TYPE};
 use axum::http::{Extensions, HeaderMap, HeaderName, HeaderValue, StatusCode, Version};
 use axum::response::{IntoResponse as _, Response};
 use futures::stream::{Stream, unfold};
+use papertape_core::part::EventPosition;
 use papertape_service::app::App;
 use papertape_service::streams::{OpenStream, StreamReader};
 use papertape_service::view;
@@ -20,24 +21,24 @@ use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct StreamQuery {
-    after: Option<i64>,
+    after: Option<String>,
 }
 
 /// Stream a job's updates as server-sent events
 ///
-/// The stream starts with a `snapshot`, or after event number `after`. Event names are `snapshot`, `log_entry`,
+/// The stream starts with a `snapshot`, or after the event with the ID `after`. Event names are `snapshot`, `log_entry`,
 /// `message`, `node`, `order`, `progress`, `job` and `end`, after which the stream closes. `id` is the event's number
-/// in the job, without gaps. A `delta` carries a part of an answer that is being written: it has no `id`, some may be
+/// in the job, without gaps; in a job that is split into parts, it is an opaque text. A `delta` carries a part of an answer that is being written: it has no `id`, some may be
 /// lost, and the `message` that follows has the whole text. A reconnect with the `Last-Event-ID` of the end is a 204.
-/// A number beyond the newest event starts with a `snapshot`.
+/// An ID beyond the newest event starts with a `snapshot`.
 #[utoipa::path(
     get,
     path = "/jobs/{job_id}/stream",
     tag = "simulation",
     params(
         ("job_id" = String, Path, description = "The job"),
-        ("after" = Option<i64>, Query, minimum = 0, description = "Continue after this event; 0: start with the first event"),
-        ("Last-Event-ID" = Option<i64>, Header, minimum = 0, description = "The same, sent by browsers; overrides `after`"),
+        ("after" = Option<String>, Query, description = "Continue after this event; 0: start with the first event"),
+        ("Last-Event-ID" = Option<String>, Header, description = "The same, sent by browsers; overrides `after`"),
     ),
     responses(
         (status = 200, description = "`text/event-stream`: events whose `data` is a `StreamData`"),
@@ -54,10 +55,8 @@ pub(super) async fn stream(
     version: Version,
     extensions: Extensions,
 ) -> Result<Response, ApiError> {
-    if query.after.is_some_and(|after| after < 0) {
-        return Err(ApiError::Invalid("after: must not be negative".to_owned()));
-    }
-    let after = last_event_id(&headers)?.or(query.after);
+    let after = query.after.as_deref().map(|after| position("after", after)).transpose()?;
+    let after = last_event_id(&headers)?.or(after);
     let max = app.config.server.max_streams_per_client;
     let open = app.streams.open(client(&extensions), max).ok_or(ApiError::TooManyStreams(max))?;
     let reader = match view::read_stream(&app, &job, after).await {
@@ -79,13 +78,16 @@ pub(super) async fn stream(
     Ok(response)
 }
 
-/// The number of the last event that a browser received. A browser that received none does not send it.
-fn last_event_id(headers: &HeaderMap) -> Result<Option<i64>, ApiError> {
+/// The ID of the last event that a browser received. A browser that received none does not send it.
+fn last_event_id(headers: &HeaderMap) -> Result<Option<EventPosition>, ApiError> {
     let Some(value) = headers.get("last-event-id") else {
         return Ok(None);
     };
-    let number = value.to_str().ok().and_then(|text| text.trim().parse().ok());
-    number.map(Some).ok_or_else(|| ApiError::Invalid("Last-Event-ID: not a whole number".to_owned()))
+    position("Last-Event-ID", value.to_str().unwrap_or_default().trim()).map(Some)
+}
+
+fn position(name: &str, text: &str) -> Result<EventPosition, ApiError> {
+    text.parse().map_err(|_| ApiError::Invalid(format!("{name}: expected the ID of an event, or 0")))
 }
 
 /// The client's address. A router that is called inside the process has no client.

@@ -14,6 +14,7 @@ use papertape_agents::config::{
 use papertape_core::broker::CostModel;
 use papertape_core::id::{AgentName, ExperimentId, JobId};
 use papertape_core::message::ModelName;
+use papertape_core::part::MAX_PARTS;
 use papertape_core::time::{Date, parse_date};
 use papertape_protocol::experiments::{EstimateResponse, MAX_TRIALS, QueuedExperimentResponse, WindowsBody};
 use papertape_protocol::simulate::QueuedResponse;
@@ -107,6 +108,9 @@ pub(super) struct RunArgs {
     /// Do not summarize sessions
     #[arg(long)]
     no_summaries: bool,
+    /// Split the agents into parts that different workers run [default: worker.parts]
+    #[arg(long, value_name = "COUNT", value_parser = whole(1..=MAX_PARTS))]
+    parts: Option<u32>,
     /// Run completed days again, and replace their results
     #[arg(long)]
     replace: bool,
@@ -319,6 +323,7 @@ impl RunArgs {
             read_window: self.read_window,
             read_window_after_loss: self.read_window_after_loss,
             memory_from: self.memory_from.map(JobId::new),
+            parts: self.parts,
             ..Request::default()
         };
         if self.demo {

@@ -46,11 +46,27 @@ impl Limit {
         }
     }
 
+    /// Whether these amounts are within a limit.
+    #[must_use]
+    pub fn is_within(self, limit: Self) -> bool {
+        limit.tokens.is_none_or(|limit| self.tokens.unwrap_or_default() <= limit)
+            && limit.usd.is_none_or(|limit| self.usd.unwrap_or_default() <= limit)
+    }
+
     /// Whether nothing is left to spend.
     #[must_use]
     pub fn is_used_up(self) -> bool {
         self.tokens == Some(0) || self.usd.is_some_and(|usd| usd <= Decimal::ZERO)
     }
+}
+
+/// A budget line of a whole job.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum JobBudget {
+    /// Everything but the summaries.
+    Sessions,
+    /// The summaries.
+    Summaries,
 }
 
 fn min_of<T: Ord>(one: Option<T>, other: Option<T>) -> Option<T> {

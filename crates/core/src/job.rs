@@ -5,6 +5,7 @@ use crate::id::{AgentName, ContentHash, JobId, PlanId};
 use crate::time::{Date, Timestamp};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use std::collections::BTreeSet;
 use std::fmt;
 
 /// A session's row ID in `trading_sessions`.
@@ -18,13 +19,26 @@ impl fmt::Display for SessionId {
     }
 }
 
-/// The right to write for a job, valid while the job's epoch in the database equals `epoch`.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// The right to write for a job or one of its parts, valid while its epoch in the database equals `epoch`.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Lease {
     /// The job.
     pub job: JobId,
+    /// The part, from 1; 0 for a job that is not split.
+    pub part: u32,
     /// Incremented by each claim.
     pub epoch: i64,
+}
+
+/// What a heartbeat found out about a lease.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LeaseState {
+    /// It is valid.
+    Held,
+    /// It is valid, and cancellation was requested.
+    Cancelled,
+    /// Another worker has claimed the job, or it was stopped.
+    Lost,
 }
 
 /// A job's status, as every reader sees it.
@@ -69,6 +83,25 @@ crate::words!(DayStatus {
     Queued = "queued", Running = "running", Completed = "completed", Failed = "failed",
     Skipped = "skipped",
 });
+
+/// How a part of a job ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PartEnd {
+    /// Its status; `queued` gives the part back.
+    pub status: JobStatus,
+    /// Why it stopped, if anything but failed model-days stopped it.
+    pub reasons: BTreeSet<String>,
+}
+
+/// Why a job is not `completed`: what stopped its agents, or else how many model-days failed.
+#[must_use]
+pub fn stop_reason(reasons: &BTreeSet<String>, failed_days: usize) -> Option<String> {
+    match (reasons.is_empty(), failed_days) {
+        (true, 0) => None,
+        (true, failed) => Some(format!("{failed} model-day(s) failed")),
+        (false, _) => Some(reasons.iter().map(String::as_str).collect::<Vec<_>>().join("; ")),
+    }
+}
 
 impl JobStatus {
     /// Whether nothing more happens until someone resumes it.
@@ -249,6 +282,8 @@ pub struct JobRow {
     pub started_at: Option<Timestamp>,
     /// When it stopped.
     pub completed_at: Option<Timestamp>,
-    /// How many times in a row its process died before the job made progress.
+    /// How many times in a row its process died before the job made progress. Of a claimed part: that part's.
     pub crashes: u32,
+    /// The number of parts it is split into; 1: it is not split.
+    pub parts: u32,
 }

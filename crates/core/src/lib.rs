@@ -20,6 +20,7 @@ pub mod message;
 pub mod metric;
 pub mod money;
 pub mod page;
+pub mod part;
 pub mod plan;
 pub mod point_in_time;
 pub mod ports;

@@ -1,6 +1,7 @@
 //! How fields of requests are read, where serde's defaults are too lenient, and written.
 
 use crate::number::number;
+use papertape_core::part::MAX_PARTS;
 use papertape_core::time::{Date, parse_date};
 use rust_decimal::Decimal;
 use serde::de::value::MapAccessDeserializer;
@@ -79,6 +80,19 @@ pub fn window<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<u32>,
             Err(D::Error::custom(format!("{rounds} is above {MAX_READ_WINDOW}")))
         }
         rounds => Ok(rounds),
+    }
+}
+
+/// A number of parts.
+///
+/// # Errors
+/// 0, or more than a job can have.
+pub fn parts<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<u32>, D::Error> {
+    match Option::<u32>::deserialize(deserializer)? {
+        Some(parts) if parts == 0 || parts > MAX_PARTS => {
+            Err(D::Error::custom(format!("{parts} is not from 1 to {MAX_PARTS}")))
+        }
+        parts => Ok(parts),
     }
 }
 

@@ -91,6 +91,9 @@ pub struct StatusResponse {
     pub status: JobStatus,
     /// Model-days by status.
     pub progress: Progress,
+    /// Parts by status, if it is split.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub parts: Option<BTreeMap<String, u64>>,
     /// Its trading days, oldest first.
     pub date_range: Vec<Date>,
     /// Its agents.

@@ -2,7 +2,7 @@
 
 use crate::agent::{AgentBody, SamplingBody};
 use crate::deployment::Deployment;
-use crate::fields::{JsonObject, MAX_INT64, day, maybe_amount, maybe_day, whole, window};
+use crate::fields::{JsonObject, MAX_INT64, day, maybe_amount, maybe_day, parts, whole, window};
 use crate::jobs::ContinuesFrom;
 use papertape_core::broker::CostModel;
 use papertape_core::record::JobStatus;
@@ -80,6 +80,11 @@ pub struct TriggerBody {
     pub read_window_after_loss: Option<u32>,
     /// The job whose memory, as known before the start, the agents of the same names inherit.
     pub memory_from: Option<String>,
+    /// The number of parts that the agents are split into, which different workers run at the same time; absent: the
+    /// configuration's. It does not affect the results.
+    #[serde(default, deserialize_with = "parts")]
+    #[schema(minimum = 1, maximum = 4095)]
+    pub parts: Option<u32>,
     /// Not supported yet: anything except `null` is rejected.
     #[schema(value_type = Option<Object>)]
     pub masking: Option<Value>,

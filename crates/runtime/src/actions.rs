@@ -30,7 +30,15 @@ pub(crate) async fn started(
     lease: &Lease,
     (job, action): (&JobRow, JobAction<'_>),
 ) -> Result<(), RecordError> {
+    // The parts of a job are one action. The last of them ends it.
+    if lease.part > 0 && still_open(services.actions.action_log(&job.id).await?).iter().any(is_running_job) {
+        return Ok(());
+    }
     append_action_log(services, lease, row(job, action, ActionStatus::Running)).await.map(drop)
+}
+
+fn is_running_job(open: &ActionRow) -> bool {
+    is_whole_job(&open.row) && open.row.status == ActionStatus::Running
 }
 
 /// Logs how a job ended. A job stopped by a shutdown is logged as waiting.

@@ -9,7 +9,7 @@ use papertape_core::time::Date;
 use rust_decimal::Decimal;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
-use std::fmt::Display;
+use std::fmt::{self, Display};
 use std::sync::Mutex;
 
 /// Output tokens reserved for a request without a limit.
@@ -17,7 +17,7 @@ const DEFAULT_OUTPUT_TOKENS: u64 = 2_048;
 /// Approximate characters per token.
 const CHARS_PER_TOKEN: u64 = 4;
 
-pub use papertape_core::budget::Limit;
+pub use papertape_core::budget::{JobBudget, Limit};
 
 /// A job's spending limits. Not part of the job's fingerprint.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -226,6 +226,31 @@ impl Totals {
 pub struct Budgets {
     budget: Budget,
     totals: Mutex<Totals>,
+    /// Of a part: its shares of the job's lines.
+    shares: Option<Mutex<Shares>>,
+}
+
+/// A part's shares of its job's budget.
+#[derive(Clone, Copy, Debug)]
+struct Shares {
+    sessions: Limit,
+    summaries: Limit,
+}
+
+/// Why an amount cannot be reserved.
+#[derive(Debug)]
+pub enum Exceeded {
+    /// A limit is reached: a message that names it, with its numbers.
+    Limit(String),
+    /// A part needs a share of the job's limit that covers `need`.
+    Share {
+        /// The line.
+        line: JobBudget,
+        /// The part's usage with the amount.
+        need: Limit,
+        /// The job's limit.
+        limit: Limit,
+    },
 }
 
 impl Budgets {
@@ -237,7 +262,46 @@ impl Budgets {
             let line = BudgetLine { agent: row.agent, date: row.date, detached: row.detached };
             totals.change(&line, |total| total.used.add(Spend::of(&row.usage, Some(row.cost_usd))));
         }
-        Self { budget, totals: Mutex::new(totals) }
+        Self { budget, totals: Mutex::new(totals), shares: None }
+    }
+
+    /// The same for a part of a job, which needs a share of each limited line of the job before it spends anything.
+    #[must_use]
+    pub fn of_part(self) -> Self {
+        let none =
+            |limit: Limit| Limit { tokens: limit.tokens.map(|_| 0), usd: limit.usd.map(|_| Decimal::ZERO) };
+        let shares = Shares { sessions: none(self.budget.job), summaries: none(self.budget.summaries) };
+        Self { shares: Some(Mutex::new(shares)), ..self }
+    }
+
+    /// Sets a part's share of a line of the job.
+    pub fn set_share(&self, line: JobBudget, share: Limit) {
+        if let Some(shares) = &self.shares {
+            let mut shares = lock(shares);
+            match line {
+                JobBudget::Sessions => shares.sessions = share,
+                JobBudget::Summaries => shares.summaries = share,
+            }
+        }
+    }
+
+    /// Whether a part's shares cover its usage and this amount.
+    fn check_share(&self, totals: &Totals, line: &BudgetLine, amount: Spend) -> Result<(), Exceeded> {
+        let Some(shares) = &self.shares else { return Ok(()) };
+        let shares = *lock(shares);
+        let (line, limit, share, total) = match line.detached {
+            false => (JobBudget::Sessions, self.budget.job, shares.sessions, totals.job.get()),
+            true => (JobBudget::Summaries, self.budget.summaries, shares.summaries, totals.summaries.get()),
+        };
+        let mut all = total.sum();
+        all.add(amount);
+        let is_over = share.tokens.is_some_and(|tokens| all.tokens > tokens)
+            || share.usd.is_some_and(|usd| all.usd > usd);
+        if is_over {
+            let need = Limit { tokens: Some(all.tokens), usd: Some(all.usd) };
+            return Err(Exceeded::Share { line, need, limit });
+        }
+        Ok(())
     }
 
     /// Reserves an amount.
@@ -245,6 +309,14 @@ impl Budgets {
     /// # Errors
     /// A message that names the exceeded limit, with its numbers.
     pub fn reserve(&self, line: &BudgetLine, amount: Spend) -> Result<(), String> {
+        self.try_reserve(line, amount).map_err(|exceeded| exceeded.to_string())
+    }
+
+    /// Reserves an amount.
+    ///
+    /// # Errors
+    /// The exceeded limit, or that a part needs a larger share of one.
+    pub fn try_reserve(&self, line: &BudgetLine, amount: Spend) -> Result<(), Exceeded> {
         let mut totals = lock(&self.totals);
         let budget = &self.budget;
         if line.detached {
@@ -255,6 +327,7 @@ impl Budgets {
             check(|| format!("agent {agent}"), budget.agent, || totals.agent(agent), amount)?;
             check(|| format!("agent {agent} on {date}"), budget.day, || totals.line(line), amount)?;
         }
+        self.check_share(&totals, line, amount)?;
         totals.reserve(line, amount);
         Ok(())
     }
@@ -290,7 +363,7 @@ fn check(
     limit: Limit,
     total: impl FnOnce() -> LineTotal,
     next: Spend,
-) -> Result<(), String> {
+) -> Result<(), Exceeded> {
     if limit == Limit::default() {
         return Ok(());
     }
@@ -341,16 +414,35 @@ pub fn estimate(request: &ModelRequest, result: Result<&ModelReply, FailureKind>
     }
 }
 
+impl Display for Exceeded {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (line, limit) = match self {
+            Self::Limit(message) => return f.write_str(message),
+            Self::Share { line, limit, .. } => (*line, *limit),
+        };
+        let name = match line {
+            JobBudget::Sessions => "job",
+            JobBudget::Summaries => "summaries",
+        };
+        let tokens = limit.tokens.map(|tokens| format!("{tokens} tokens"));
+        let usd = limit.usd.map(|usd| format!("{} USD", usd.normalize()));
+        let limit: Vec<String> = tokens.into_iter().chain(usd).collect();
+        write!(f, "{name}: the job's parts have used or reserved all they can of {}", limit.join(" and "))
+    }
+}
+
 /// `job: 300 tokens used, 40 reserved by calls under way; the next call may need 20, the limit is 350`.
 fn exceeded<T: Display + Default + PartialEq>(
     name: &str,
     unit: &str,
     (used, reserved): (T, T),
     (next, max): (T, T),
-) -> String {
+) -> Exceeded {
     let reserved = match reserved == T::default() {
         true => "none reserved".to_owned(),
         false => format!("{reserved} reserved by work under way"),
     };
-    format!("{name}: {used} {unit} used, {reserved}; the next call may need {next}, the limit is {max}")
+    Exceeded::Limit(format!(
+        "{name}: {used} {unit} used, {reserved}; the next call may need {next}, the limit is {max}"
+    ))
 }

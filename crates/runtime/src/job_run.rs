@@ -1,6 +1,7 @@
 //! A running job: its services, its lease and its budgets.
 
 use crate::budget::{BudgetLine, Budgets, Spend};
+use crate::budget_shares;
 use crate::cancellation::CancelToken;
 use crate::experiment_budget::ExperimentShare;
 use crate::job_runner::ClaimedJob;
@@ -33,7 +34,7 @@ impl JobRun {
 
     /// Reserves an amount in every budget that it is charged to.
     pub(crate) async fn reserve(&self, line: &BudgetLine, amount: Spend) -> Result<(), SessionStop> {
-        self.budgets.reserve(line, amount).map_err(SessionStop::Budget)?;
+        budget_shares::reserve(&self.services, &self.lease, (&self.budgets, line), amount).await?;
         let Some(share) = self.experiment.as_ref().filter(|_| !line.detached) else { return Ok(()) };
         let reserved = share.reserve(&self.services, &self.lease, amount).await;
         if reserved.is_err() {

@@ -10,7 +10,7 @@ use papertape_core::record::{DayStatus, JobKind, JobRow, JobStatus, Lease};
 use papertape_core::tape::SessionStop;
 use papertape_core::time::Date;
 use serde_json::{Map, Value};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 /// Notified of progress, for progress bars. Has no influence on the run.
@@ -37,6 +37,8 @@ pub struct JobOutcome {
     pub status: JobStatus,
     /// Why it is not `completed`.
     pub error: Option<String>,
+    /// The reasons in `error`, one by one; empty if only model-days failed.
+    pub reasons: BTreeSet<String>,
     /// A sentence on the result, if there is more to say than its status.
     pub note: Option<String>,
     /// Structured details: fields of the details of the job's last log row.
@@ -45,7 +47,8 @@ pub struct JobOutcome {
 
 impl JobOutcome {
     pub(crate) fn of(status: JobStatus, error: Option<String>) -> Self {
-        Self { status, error, note: None, details: Map::new() }
+        let reasons = error.iter().cloned().collect();
+        Self { status, error, reasons, note: None, details: Map::new() }
     }
 
     pub(crate) fn failed(error: String) -> Self {

@@ -15,8 +15,10 @@ use crate::tape_reader::{self, stop_of};
 use papertape_agents::config::AgentConfig;
 use papertape_agents::day::StartState;
 use papertape_core::id::{AgentName, ContentHash, JobId};
+use papertape_core::job::stop_reason;
 use papertape_core::market::{Dataset, TradingDay};
 use papertape_core::money::Money;
+use papertape_core::part::agents_of_part;
 use papertape_core::ports::RecordStore;
 use papertape_core::record::{DayStatus, JobStatus, NewSession, ReusedSession, Write};
 use papertape_core::tape::{SessionStop, StepClass, Tape};
@@ -43,13 +45,21 @@ struct AgentEnd {
 /// [`SessionStop::LostLease`].
 pub(crate) async fn run(job: ClaimedJob<'_>) -> Result<JobOutcome, SessionStop> {
     let (services, id) = (job.services, &job.row.id);
-    let (config, dataset) = match services.open_simulation(job.row) {
+    let (mut config, dataset) = match services.open_simulation(job.row) {
         Ok(opened) => opened,
         Err(error) => return Ok(JobOutcome::failed(error)),
     };
-    let usage = services.record.load_usage(id).await.map_err(stop_of)?;
+    let mut usage = services.record.load_usage(id).await.map_err(stop_of)?;
+    if job.lease.part > 0 {
+        // Only the part's agents run, sum up and spend here.
+        let own = agents_of_part(config.agents.len(), job.row.parts, job.lease.part);
+        config.agents = config.agents.drain(own).collect();
+        usage.retain(|usage| config.agents.iter().any(|agent| agent.name == usage.agent));
+    }
     let share = ExperimentShare::open(services, job.lease, &usage).await.map_err(stop_of)?;
-    let run = Arc::new(JobRun::new(job, Budgets::rebuild(config.budget, usage)).with_share(share));
+    let budgets = Budgets::rebuild(config.budget, usage);
+    let budgets = if job.lease.part > 0 { budgets.of_part() } else { budgets };
+    let run = Arc::new(JobRun::new(job, budgets).with_share(share));
     let simulation = Arc::new(RunningSimulation { run: Arc::clone(&run), config, dataset, job: id.clone() });
     let ends = run_agents(&simulation, job.observer).await;
     let config = &simulation.config;
@@ -120,12 +130,8 @@ fn conclude(
         _ => JobStatus::Partial,
     };
     let reasons: BTreeSet<String> = stops.into_iter().map(|(_, reason)| reason).collect();
-    let error = match (reasons.is_empty(), failed) {
-        (true, 0) => None,
-        (true, failed) => Some(format!("{failed} model-day(s) failed")),
-        (false, _) => Some(reasons.into_iter().collect::<Vec<_>>().join("; ")),
-    };
-    Ok(JobOutcome::of(status, error))
+    let error = stop_reason(&reasons, failed);
+    Ok(JobOutcome { reasons, ..JobOutcome::of(status, error) })
 }
 
 /// A finished day, on its way to the observer.

@@ -3,6 +3,7 @@
 use crate::actions;
 use crate::cancellation::{CancelSource, CancelToken, StopReason};
 use crate::child_jobs;
+use crate::heartbeats::{Heartbeats, HeldLease};
 use crate::job_runner::{ClaimedJob, JobAction, JobOutcome, JobRunner, JobRunners, NoopObserver, Observer};
 use crate::jobs;
 use crate::services::Services;
@@ -11,7 +12,7 @@ use futures::future::{Either, select};
 use papertape_core::action::ActionKind;
 use papertape_core::id::JobId;
 use papertape_core::ports::RecordError;
-use papertape_core::record::{JobRow, JobStatus, Lease};
+use papertape_core::record::{JobRow, JobStatus, Lease, LeaseState, PartEnd};
 use papertape_core::tape::SessionStop;
 use papertape_core::{OLDER_RULES, RULES_VERSION};
 use std::sync::Arc;
@@ -26,7 +27,7 @@ const LEASES: &str = "papertape_runtime::leases";
 pub struct WorkerOptions {
     /// Owner of its leases: globally unique, human-readable.
     pub owner: String,
-    /// Duration of a lease; it is renewed three times as often. After this time, a dead worker's job can be
+    /// Duration of a lease; the worker's heartbeat comes at least three times as often. After this time, a dead worker's job can be
     /// claimed again.
     pub lease_for: Duration,
     /// How often the queue is polled without a notification.
@@ -43,6 +44,7 @@ pub struct Worker {
     services: Services,
     runners: JobRunners,
     options: WorkerOptions,
+    heartbeats: Heartbeats,
     notifier: Arc<Notify>,
 }
 
@@ -50,7 +52,9 @@ impl Worker {
     /// A worker for the [standard kinds](jobs::standard).
     #[must_use]
     pub fn new(services: Services, options: WorkerOptions) -> Self {
-        let worker = Self { services, runners: JobRunners::default(), options, notifier: Arc::default() };
+        let heartbeats = Heartbeats::new(services.clone(), options.owner.clone(), options.lease_for);
+        let (runners, notifier) = (JobRunners::default(), Arc::default());
+        let worker = Self { services, runners, options, heartbeats, notifier };
         worker.with_runners(jobs::standard())
     }
 
@@ -77,11 +81,27 @@ impl Worker {
         shutdown: &CancelToken,
         observer: &dyn Observer,
     ) -> Result<Option<JobOutcome>, RecordError> {
-        let queue = &self.services.queue;
-        match queue.claim(&self.options.owner, self.options.lease_for, Some(job)).await? {
-            Some((lease, row)) => self.run_claimed(&lease, &row, shutdown, observer).await.map(Some),
-            None => Ok(None),
+        let Some((lease, row)) = self.claim_of_job(job).await? else { return Ok(None) };
+        if lease.part == 0 {
+            return self.run_claimed(&lease, &row, shutdown, observer).await.map(Some);
         }
+        // Its parts run side by side, except those that other workers have.
+        let mut parts = vec![(lease, row)];
+        while let Some(next) = self.claim_of_job(job).await? {
+            parts.push(next);
+        }
+        let running = parts.iter().map(|(lease, row)| self.run_claimed(lease, row, shutdown, observer));
+        for ended in futures::future::join_all(running).await {
+            ended?;
+        }
+        let row = self.services.queue.get_job(job).await?;
+        let ended = row.filter(|row| row.status != JobStatus::Running);
+        // Otherwise other workers run the rest.
+        Ok(ended.map(|row| JobOutcome::of(row.status, row.error)))
+    }
+
+    async fn claim_of_job(&self, job: &JobId) -> Result<Option<(Lease, JobRow)>, RecordError> {
+        self.services.queue.claim(&self.options.owner, self.options.lease_for, Some(job)).await
     }
 
     /// Claims jobs until shutdown, then waits for running ones to stop after their current step.
@@ -141,7 +161,7 @@ impl Worker {
         shutdown: &CancelToken,
         observer: &dyn Observer,
     ) -> Result<JobOutcome, RecordError> {
-        tracing::info!(job = %row.id, kind = %row.kind, epoch = lease.epoch, "job started");
+        tracing::info!(job = %row.id, part = lease.part, kind = %row.kind, epoch = lease.epoch, "job started");
         let ended = self.run_leased(lease, row, shutdown, observer).await;
         if matches!(ended, Err(RecordError::LostLease)) {
             tracing::info!(
@@ -166,6 +186,7 @@ impl Worker {
         observer: &dyn Observer,
     ) -> Result<JobOutcome, RecordError> {
         let services = &self.services;
+        let mut held = self.heartbeats.hold(lease);
         // A stop was requested, and its last worker died first: do no more work.
         let is_cancelled = services.queue.renew(lease, self.options.lease_for).await?;
         if !is_cancelled {
@@ -192,7 +213,7 @@ impl Worker {
                 || child_jobs::stop_started(services, row, shutdown).await.map_err(stop_of)?;
             Ok(if is_whole { end } else { JobOutcome::of(JobStatus::Queued, None) })
         };
-        let watch = self.watch(lease, shutdown, &source);
+        let watch = watch(&mut held, shutdown, &source);
         let end = match select(Box::pin(work), Box::pin(watch)).await {
             Either::Left((end, _)) => end,
             Either::Right(((), _)) => Err(SessionStop::LostLease),
@@ -232,6 +253,13 @@ impl Worker {
     /// Records how a job ended.
     async fn end(&self, lease: &Lease, row: &JobRow, end: JobOutcome) -> Result<JobOutcome, RecordError> {
         let end = JobOutcome { error: end.error.map(|error| self.storable(error)), ..end };
+        if lease.part > 0 {
+            let reasons = end.reasons.iter().map(|reason| self.storable(reason.clone())).collect();
+            self.services.queue.finish_part(lease, PartEnd { status: end.status, reasons }).await?;
+            let (part, error) = (lease.part, end.error.as_deref());
+            tracing::info!(job = %row.id, part, status = %end.status, error, "part ended");
+            return Ok(end);
+        }
         if end.status.is_stopped() {
             actions::close_open(&self.services, lease, row).await?;
         }
@@ -248,30 +276,25 @@ impl Worker {
             other => other.to_string(),
         }
     }
+}
 
-    /// Renews the lease and forwards every reason to stop the job. Ends when the lease is lost.
-    async fn watch(&self, lease: &Lease, shutdown: &CancelToken, source: &CancelSource) {
-        // Often enough for a cancellation to take effect quickly.
-        let every = (self.options.lease_for / 3).min(Duration::from_secs(1));
-        let mut is_shutting_down = false;
-        loop {
-            let pause = self.services.clock.sleep(every);
-            if is_shutting_down {
-                pause.await;
-            } else if let Err(reason) = shutdown.unless_stopped(pause).await {
+/// Forwards every reason to stop the job. Ends when the lease is lost.
+async fn watch(held: &mut HeldLease, shutdown: &CancelToken, source: &CancelSource) {
+    let mut is_shutting_down = false;
+    loop {
+        tokio::select! {
+            reason = shutdown.stopped(), if !is_shutting_down => {
                 source.stop(reason);
                 is_shutting_down = true;
             }
-            match self.services.queue.renew(lease, self.options.lease_for).await {
-                Ok(true) => source.stop(StopReason::Cancelled),
-                Ok(false) => {}
-                Err(RecordError::LostLease) => {
+            state = held.next_state() => match state {
+                LeaseState::Held => {}
+                LeaseState::Cancelled => source.stop(StopReason::Cancelled),
+                LeaseState::Lost => {
                     source.stop(StopReason::LostLease);
                     return;
                 }
-                // The lease's own expiry decides when it is too late.
-                Err(error) => tracing::warn!(job = %lease.job, error = %error, "the lease was not renewed"),
-            }
+            },
         }
     }
 }

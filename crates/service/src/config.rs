@@ -233,6 +233,8 @@ pub struct WorkerConfig {
     pub poll_interval_ms: u64,
     /// A job fails after its process has died this many times in a row without progress; 0: never.
     pub max_crashes_per_step: u32,
+    /// The number of parts that a job's agents are split into, which different workers run at the same time.
+    pub parts: u32,
 }
 
 impl WorkerConfig {
@@ -244,6 +246,7 @@ impl WorkerConfig {
                 ("parallel_calls", self.parallel_calls as u64),
                 ("lease_secs", self.lease_secs),
                 ("poll_interval_ms", self.poll_interval_ms),
+                ("parts", u64::from(self.parts)),
             ],
         )
     }
@@ -257,6 +260,7 @@ impl Default for WorkerConfig {
             lease_secs: 30,
             poll_interval_ms: 500,
             max_crashes_per_step: 5,
+            parts: 1,
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::action;
 use crate::db::{Db, Statement};
-use crate::enqueue::enqueue;
+use crate::enqueue::{Split, enqueue};
 use crate::error::{Result, StoreError};
 use crate::exclusivity;
 use crate::page::List;
@@ -84,7 +84,7 @@ async fn ask(db: &mut dyn Db, turn: &NewTurn) -> Result<Option<ChatTurn>> {
     let Some(session) = found else { return Ok(None) };
     exclusivity::ensure_chat_free(db, &turn.job.id, &session.id).await?;
     let job = NewJob { plan: turn.job.plan.or(session.plan_id), ..turn.job.clone() };
-    enqueue(db, &job).await?;
+    enqueue(db, &job, &Split::default()).await?;
     let sql = "SELECT coalesce(max(n), 0) FROM chat_messages WHERE session_id = $1";
     let last: i64 = db.first(sql, params![&session.id]).await?.unwrap_or_default();
     let user = ChatMessage {

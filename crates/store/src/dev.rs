@@ -40,8 +40,12 @@ impl Store {
             return Ok(0);
         }
         self.write(|db| {
-            async move { db.execute("UPDATE jobs SET lease_until = 0 WHERE status = 'running'", &[]).await }
-                .boxed()
+            async move {
+                db.execute("DELETE FROM workers", &[]).await?;
+                db.execute("UPDATE job_parts SET lease_until = 0 WHERE status = 'running'", &[]).await?;
+                db.execute("UPDATE jobs SET lease_until = 0 WHERE status = 'running'", &[]).await
+            }
+            .boxed()
         })
         .await
     }

@@ -1,7 +1,7 @@
 //! Adds experiments: all their jobs, or none.
 
 use crate::db::Db;
-use crate::enqueue::enqueue;
+use crate::enqueue::{Split, enqueue};
 use crate::error::Result;
 use crate::store::Store;
 use crate::value::{columns, params};
@@ -43,7 +43,7 @@ async fn add(db: &mut dyn Db, experiment: &NewExperiment) -> Result<()> {
     };
     db.insert("experiments", row).await?;
     for one in &experiment.jobs {
-        enqueue(db, &one.job).await?;
+        enqueue(db, &one.job, &Split::default()).await?;
         let row = columns! {
             job_id: &one.job.id, experiment_id: &experiment.id, window_number: one.window, trial: one.trial,
         };

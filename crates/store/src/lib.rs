@@ -58,6 +58,7 @@ mod texts;
 mod value;
 mod vectors;
 mod verify;
+mod write_scope;
 mod write_task;
 
 pub use delete::{Deleted, Deletion};

@@ -43,6 +43,7 @@ pub(crate) const MIGRATIONS: &[Migration] = migrations! {
     15 "0015" "delistings",
     16 "0016" "first_attempts",
     17 "0017" "packed_texts",
+    18 "0018" "parts",
     19 "0019" "experiments",
 };
 

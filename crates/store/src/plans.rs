@@ -25,17 +25,13 @@ const PLANS: List = List::descending("plans", (50, 200), "p.created_at, p.id");
 
 impl Plans for Store {
     fn reserve<'a>(&'a self, lease: &'a Lease, origin: &'a Origin, kind: IdKind) -> RecordFuture<'a, i64> {
-        port(self.write_for_with(
-            &lease.job,
-            (lease.clone(), origin.path.clone()),
-            move |db, (lease, path)| {
-                async move {
-                    Fence::take(db, lease, 0).await?;
-                    reserve(db, &lease.job, path, kind).await
-                }
-                .boxed()
-            },
-        ))
+        port(self.write_for_with(lease, (lease.clone(), origin.path.clone()), move |db, (lease, path)| {
+            async move {
+                Fence::take(db, lease, 0).await?;
+                reserve(db, &lease.job, path, kind).await
+            }
+            .boxed()
+        }))
     }
 
     fn write_plans<'a>(

@@ -14,11 +14,11 @@ use crate::migrate::Migration;
 use crate::notifications::JobNotifier;
 use crate::texts::NewTexts;
 use crate::texts::upgrade::{self, PackReport};
+use crate::write_scope::WriteScope;
 use crate::write_task;
 use deadpool_postgres::{Hook, HookError, Manager, ManagerConfig, Pool, RecyclingMethod};
 use futures::FutureExt as _;
 use notify::CrossProcessNotifier;
-use papertape_core::id::JobId;
 use papertape_core::ports::BoxFuture;
 use std::sync::Arc;
 use tls::ConnectOptions;
@@ -183,12 +183,12 @@ impl Engine {
         answered
     }
 
-    /// Like `write`, for a job's own writes, which are applied in the order of the calls: a guard's outcome follows
-    /// the intents of the body that it dropped. Those that arrive while a transaction of their job is in progress
+    /// Like `write`, for a job's or a part's own writes, which are applied in the order of the calls: a guard's outcome follows
+    /// the intents of the body that it dropped. Those that arrive while a transaction of their job or part is in progress
     /// share the next one. `texts` are those that the work begins with.
     pub(crate) fn write_for<T, F>(
         &self,
-        job: &JobId,
+        scope: WriteScope,
         texts: Option<Arc<NewTexts>>,
         work: F,
     ) -> BoxFuture<'static, Result<T, StoreError>>
@@ -200,10 +200,10 @@ impl Engine {
             return async { Err(StoreError::ReadOnly) }.boxed();
         }
         let (task, answered) = write_task::task(texts, work);
-        if self.write_queue.push(job, task) {
-            let (engine, job) = (self.clone(), job.clone());
+        if self.write_queue.push(&scope, task) {
+            let engine = self.clone();
             self.runtime.spawn(async move {
-                while let Some(group) = engine.write_queue.take(&job) {
+                while let Some(group) = engine.write_queue.take(&scope) {
                     engine.write_group(group).await;
                 }
             });

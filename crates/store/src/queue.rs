@@ -1,30 +1,37 @@
 //! The job queue: `papertape_core::ports::Queue`. Leases use the database's clock, so that workers' clocks need
 //! not agree.
 
+mod claim;
+mod grants;
+mod heartbeat;
+mod parts;
+
+use self::claim::{Attempt, ClaimFilter, claim};
+use self::heartbeat::has_expired;
 use crate::action;
 use crate::chats;
 use crate::db::{Backend, Db};
-use crate::enqueue::{enqueue, status_event};
+use crate::enqueue::{Split, enqueue, status_event};
 use crate::error::{Result, StoreError};
 use crate::exclusivity;
 use crate::fence::Fence;
 use crate::rows::JOB;
 use crate::store::{Store, port};
-use crate::value::{Value, params};
+use crate::value::params;
 use futures::FutureExt as _;
-use papertape_core::RULES_VERSION;
-use papertape_core::id::{ContentHash, JobId};
+use papertape_core::budget::{JobBudget, Limit};
+use papertape_core::id::{AgentName, ContentHash, JobId};
 use papertape_core::ports::{Queue, RecordFuture};
-use papertape_core::record::{JobKind, JobRow, JobStatus, Lease, NewJob};
+use papertape_core::record::{JobKind, JobRow, JobStatus, Lease, LeaseState, NewJob, PartEnd};
 use papertape_core::time::Timestamp;
 use serde_json::json;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
 impl Queue for Store {
     fn enqueue<'a>(&'a self, job: NewJob) -> RecordFuture<'a, ()> {
-        let (id, job) = (job.id.clone(), Arc::new(job));
-        port(self.write_for_with(&id, job, |db, job| enqueue(db, job).boxed()))
+        async move { Ok(self.enqueue_in_parts(job, 1, &[]).await?) }.boxed()
     }
 
     fn claim<'a>(
@@ -49,8 +56,35 @@ impl Queue for Store {
         port(self.write_with(lease.clone(), move |db, lease| renew(db, lease, lease_for).boxed()))
     }
 
+    fn heartbeat<'a>(
+        &'a self,
+        owner: &'a str,
+        leases: &'a [Lease],
+        lease_for: Duration,
+    ) -> RecordFuture<'a, Vec<LeaseState>> {
+        port(self.write_with((owner.to_owned(), leases.to_vec()), move |db, (owner, leases)| {
+            heartbeat::heartbeat(db, owner, leases, lease_for).boxed()
+        }))
+    }
+
+    fn grow_share<'a>(
+        &'a self,
+        lease: &'a Lease,
+        line: JobBudget,
+        need: Limit,
+        limit: Limit,
+    ) -> RecordFuture<'a, Limit> {
+        port(self.write_for_with(&lease.job, lease.clone(), move |db, lease| {
+            async move {
+                hold(db, &lease.job).await?;
+                grants::grant(db, lease, line, (need, limit)).await
+            }
+            .boxed()
+        }))
+    }
+
     fn survived<'a>(&'a self, lease: &'a Lease) -> RecordFuture<'a, ()> {
-        port(self.write_for_with(&lease.job, lease.clone(), |db, lost| survived(db, lost).boxed()))
+        port(self.write_for_with(lease, lease.clone(), |db, lost| survived(db, lost).boxed()))
     }
 
     fn finish<'a>(
@@ -59,8 +93,14 @@ impl Queue for Store {
         status: JobStatus,
         error: Option<String>,
     ) -> RecordFuture<'a, ()> {
-        port(self.write_for_with(&lease.job, (lease.clone(), error), move |db, (lease, error)| {
+        port(self.write_for_with(lease, (lease.clone(), error), move |db, (lease, error)| {
             finish(db, lease, status, error.as_deref()).boxed()
+        }))
+    }
+
+    fn finish_part<'a>(&'a self, lease: &'a Lease, end: PartEnd) -> RecordFuture<'a, ()> {
+        port(self.write_for_with(lease, (lease.clone(), end), |db, (lease, end)| {
+            finish_part(db, lease, end).boxed()
         }))
     }
 
@@ -73,20 +113,12 @@ impl Queue for Store {
     }
 
     fn request_cancel<'a>(&'a self, job: &'a JobId) -> RecordFuture<'a, Option<JobStatus>> {
-        port(self.write_for_with(job, job.clone(), |db, job| request_cancel_of(db, job).boxed()))
+        port(self.write_for_with(job, job.clone(), |db, job| request_cancel(db, job).boxed()))
     }
 
     fn get_job<'a>(&'a self, job: &'a JobId) -> RecordFuture<'a, Option<JobRow>> {
         port(self.first(format!("SELECT {JOB} FROM jobs WHERE job_id = $1"), params![job]))
     }
-}
-
-/// Which jobs a worker would claim.
-enum ClaimFilter {
-    Any,
-    Job(JobId),
-    /// Of one of these kinds.
-    Kinds(Vec<JobKind>),
 }
 
 impl Store {
@@ -96,19 +128,45 @@ impl Store {
         lease_for: Duration,
         filter: ClaimFilter,
     ) -> RecordFuture<'a, Option<(Lease, JobRow)>> {
-        let claiming = self.write_with((owner.to_owned(), filter), move |db, (owner, filter)| {
-            claim(db, owner, lease_for, filter).boxed()
-        });
-        let notifier = self.notifier().clone();
+        let args = Arc::new((owner.to_owned(), filter));
+        let store = self.clone();
         let claimed = async move {
-            let claimed = claiming.await?;
-            // Only now is it known which job this is.
-            if let Some((lease, _)) = &claimed {
-                notifier.committed(&lease.job);
+            let mut was_late = false;
+            loop {
+                let claiming = store.write_with(Arc::clone(&args), move |db, args| {
+                    claim(db, &args.0, lease_for, (&args.1, was_late)).boxed()
+                });
+                match claiming.await? {
+                    Attempt::Claimed(claimed) => {
+                        // Only now is it known which job this is.
+                        store.notifier().committed(&claimed.0.job);
+                        return Ok(Some(*claimed));
+                    }
+                    Attempt::TooLate => was_late = true,
+                    Attempt::Nothing => return Ok(None),
+                }
             }
-            Ok(claimed)
         };
         port(claimed.boxed())
+    }
+
+    /// Adds a job whose agents, in this order, are split into this many parts that different workers can run at the
+    /// same time; see [`Queue::enqueue`].
+    ///
+    /// # Errors
+    /// As for [`Queue::enqueue`].
+    pub async fn enqueue_in_parts(&self, job: NewJob, parts: u32, agents: &[AgentName]) -> Result<()> {
+        let (id, split) = (job.id.clone(), Split::new(parts, agents));
+        self.write_for_with(&id, (job, split), |db, (job, split)| enqueue(db, job, split).boxed()).await
+    }
+
+    /// How many parts of a job have each status; empty if it is not split.
+    ///
+    /// # Errors
+    /// Returns an error if the database fails.
+    pub async fn parts(&self, job: &JobId) -> Result<BTreeMap<String, u64>> {
+        let sql = "SELECT status, count(*) FROM job_parts WHERE job_id = $1 GROUP BY status";
+        Ok(self.all(sql, params![job]).await?.into_iter().collect())
     }
 
     /// Replaces the config of a job that is not running with another one of the same fingerprint, such as a
@@ -134,75 +192,56 @@ const CANCEL: i64 = 1;
 const RESUMED: i64 = 2;
 
 /// Locks a job's row until the transaction ends. SQLite has only one writer at a time and needs no lock.
-async fn hold(db: &mut dyn Db, job: &JobId) -> Result<()> {
-    if db.backend() == Backend::Postgres {
-        db.query("SELECT job_id FROM jobs WHERE job_id = $1 FOR UPDATE", params![job]).await?;
-    }
-    Ok(())
-}
-
-async fn claim(
-    db: &mut dyn Db,
-    owner: &str,
-    lease_for: Duration,
-    filter: &ClaimFilter,
-) -> Result<Option<(Lease, JobRow)>> {
-    let now = db.backend().now();
-    let lock = match (db.backend(), filter) {
-        (Backend::Sqlite, _) => "",
-        // When this very job is requested, wait for a transaction that is still open.
-        (Backend::Postgres, ClaimFilter::Job(_)) => "FOR UPDATE",
-        (Backend::Postgres, ClaimFilter::Any | ClaimFilter::Kinds(_)) => "FOR UPDATE SKIP LOCKED",
+/// Returns the number of its parts.
+async fn hold(db: &mut dyn Db, job: &JobId) -> Result<u32> {
+    let lock = match db.backend() {
+        // Does not wait for those that only refer to the row, such as its parts' transactions.
+        Backend::Postgres => "FOR NO KEY UPDATE",
+        Backend::Sqlite => "",
     };
-    let mut values = vec![Value::from(owner), Value::from(micros(lease_for))];
-    let (only_these, names): (String, Vec<Value>) = match filter {
-        ClaimFilter::Any => (String::new(), Vec::new()),
-        ClaimFilter::Job(job) => ("AND job_id = $3".to_owned(), vec![job.into()]),
-        ClaimFilter::Kinds(kinds) => {
-            let places: Vec<String> = (3..3 + kinds.len()).map(|place| format!("${place}")).collect();
-            let kinds = kinds.iter().map(Value::from).collect();
-            (format!("AND kind IN ({})", places.join(", ")), kinds)
-        }
-    };
-    values.extend(names);
-    let assistants = exclusivity::sql_list(JobKind::ASSISTANT);
-    let sql = format!(
-        "UPDATE jobs SET status = 'running', lease_owner = $1, lease_epoch = lease_epoch + 1,
-             lease_until = {now} + $2, next_seq = next_seq + 1, error = NULL, completed_at = NULL,
-             started_at = coalesce(started_at, {now}),
-             crashes = crashes + CASE WHEN status = 'running' THEN 1 ELSE 0 END
-         WHERE job_id = (
-             SELECT job_id FROM jobs
-             WHERE (status = 'queued' OR (status = 'running' AND lease_until <= {now}))
-                 AND rules_version <= {RULES_VERSION} {only_these}
-             ORDER BY CASE WHEN kind IN ({assistants}) THEN 0 ELSE 1 END, created_at, job_id LIMIT 1 {lock})
-         RETURNING lease_epoch, next_seq, {now}, {JOB}"
-    );
-    let claimed = db.first::<(i64, i64, Timestamp, JobRow)>(&sql, &values).await?;
-    let Some((epoch, end, at, job)) = claimed else { return Ok(None) };
-    let mut fence = Fence::of(job.id.clone(), end, 1);
-    status_event(db, &mut fence, JobStatus::Running, None, at).await?;
-    if job.kind == JobKind::PlanExecute {
-        exclusivity::mark_plan_running(db, &job.id, at).await?;
-    }
-    Ok(Some((Lease { job: job.id.clone(), epoch }, job)))
+    let sql = format!("SELECT parts FROM jobs WHERE job_id = $1 {lock}");
+    Ok(db.first(&sql, params![job]).await?.unwrap_or(1))
 }
 
 async fn renew(db: &mut dyn Db, lease: &Lease, lease_for: Duration) -> Result<bool> {
     let now = db.backend().now();
-    let sql = format!(
-        "UPDATE jobs SET lease_until = {now} + $1 WHERE job_id = $2 AND lease_epoch = $3
-         RETURNING CASE WHEN cancel_requested = {CANCEL} THEN 1 ELSE 0 END"
-    );
-    let is_cancelled = db.first(&sql, params![micros(lease_for), &lease.job, lease.epoch]).await?;
+    let is_cancelled = if lease.part == 0 {
+        let sql = format!(
+            "UPDATE jobs SET lease_until = {now} + $1 WHERE job_id = $2 AND lease_epoch = $3
+             RETURNING CASE WHEN cancel_requested = {CANCEL} THEN 1 ELSE 0 END"
+        );
+        db.first(&sql, params![micros(lease_for), &lease.job, lease.epoch]).await?
+    } else {
+        let sql = format!(
+            "UPDATE job_parts SET lease_until = {now} + $1 WHERE job_id = $2 AND lease_epoch = $3 AND part = $4
+             RETURNING (SELECT CASE WHEN cancel_requested = {CANCEL} THEN 1 ELSE 0 END
+                 FROM jobs j WHERE j.job_id = job_parts.job_id)"
+        );
+        db.first(&sql, params![micros(lease_for), &lease.job, lease.epoch, lease.part]).await?
+    };
     is_cancelled.ok_or(StoreError::LostLease)
 }
 
 /// The lease was mistaken for a dead process's: undo that count of a crash.
 async fn survived(db: &mut dyn Db, lease: &Lease) -> Result<()> {
-    let sql = "UPDATE jobs SET crashes = crashes - 1
+    let count = "SET crashes = crashes - 1
         WHERE job_id = $1 AND lease_epoch > $2 AND status = 'running' AND crashes > 0";
-    db.execute(sql, params![&lease.job, lease.epoch]).await.map(drop)
+    let (job, epoch) = (&lease.job, lease.epoch);
+    let done = if lease.part == 0 {
+        db.execute(&format!("UPDATE jobs {count}"), params![job, epoch]).await
+    } else {
+        let sql = format!("UPDATE job_parts {count} AND part = $3");
+        db.execute(&sql, params![job, epoch, lease.part]).await
+    };
+    done.map(drop)
+}
+
+async fn finish_part(db: &mut dyn Db, lease: &Lease, end: &PartEnd) -> Result<()> {
+    if end.status == JobStatus::Running {
+        return Err(StoreError::inconsistent("a part cannot be finished as running"));
+    }
+    hold(db, &lease.job).await?;
+    parts::finish(db, lease, end).await
 }
 
 async fn finish(db: &mut dyn Db, lease: &Lease, status: JobStatus, error: Option<&str>) -> Result<()> {
@@ -229,7 +268,16 @@ async fn finish(db: &mut dyn Db, lease: &Lease, status: JobStatus, error: Option
 }
 
 async fn requeue(db: &mut dyn Db, job: &JobId) -> Result<bool> {
-    hold(db, job).await?;
+    let is_split = hold(db, job).await? > 1;
+    if is_split {
+        // Still being stopped: the parts that have stopped are queued, the others when they finish.
+        let stopping = "UPDATE jobs SET cancel_requested = 0
+            WHERE job_id = $1 AND status IN ('queued', 'running') AND cancel_requested = $2";
+        if db.execute(stopping, params![job, CANCEL]).await? > 0 {
+            parts::requeue(db, job).await?;
+            return Ok(true);
+        }
+    }
     // Still being stopped: its worker requeues it when it finishes.
     let stopping = "UPDATE jobs SET cancel_requested = CASE WHEN status = 'running' THEN $1 ELSE 0 END
         WHERE job_id = $2 AND status IN ('queued', 'running') AND cancel_requested = $3";
@@ -243,6 +291,9 @@ async fn requeue(db: &mut dyn Db, job: &JobId) -> Result<bool> {
          WHERE job_id = $1 AND status IN ('failed', 'partial', 'cancelled') RETURNING next_seq, {now}"
     );
     let Some((end, at)) = db.first(&sql, params![job]).await? else { return Ok(false) };
+    if is_split {
+        parts::requeue(db, job).await?;
+    }
     // Failed days that were waiting for a fix run again.
     let days = "UPDATE job_details SET status = 'queued', error = NULL
         WHERE job_id = $1 AND status = 'failed' AND completed_at IS NULL";
@@ -257,13 +308,15 @@ async fn requeue(db: &mut dyn Db, job: &JobId) -> Result<bool> {
 }
 
 async fn cancel(db: &mut dyn Db, job: &JobId) -> Result<Option<JobStatus>> {
-    hold(db, job).await?;
-    let now = db.backend().now();
+    if hold(db, job).await? > 1 {
+        return parts::cancel(db, job).await;
+    }
+    let (now, expired) = (db.backend().now(), has_expired(db, "jobs"));
     // Unclaimed, or its worker may be dead: incrementing the epoch fences off a worker that was only slow.
     let sql = format!(
         "UPDATE jobs SET status = 'cancelled', completed_at = {now}, lease_owner = NULL, lease_until = NULL,
              lease_epoch = lease_epoch + 1
-         WHERE job_id = $1 AND (status = 'queued' OR (status = 'running' AND lease_until <= {now}))
+         WHERE job_id = $1 AND (status = 'queued' OR (status = 'running' AND {expired}))
          RETURNING {now}"
     );
     if let Some(at) = db.first::<Timestamp>(&sql, params![job]).await? {
@@ -278,14 +331,22 @@ async fn cancel(db: &mut dyn Db, job: &JobId) -> Result<Option<JobStatus>> {
     request_cancel_of(db, job).await
 }
 
+async fn request_cancel(db: &mut dyn Db, job: &JobId) -> Result<Option<JobStatus>> {
+    match hold(db, job).await? {
+        1 => request_cancel_of(db, job).await,
+        // A job that is split starts no other jobs.
+        _ => parts::cancel(db, job).await,
+    }
+}
+
 /// Requests cancellation of a job that has not stopped, from its current or next worker. Returns its current
 /// status; a job with an expired lease counts as queued.
 async fn request_cancel_of(db: &mut dyn Db, job: &JobId) -> Result<Option<JobStatus>> {
     let sql = "UPDATE jobs SET cancel_requested = $1 WHERE job_id = $2 AND status IN ('queued', 'running')";
     db.execute(sql, params![CANCEL, job]).await?;
-    let now = db.backend().now();
+    let expired = has_expired(db, "jobs");
     let sql = format!(
-        "SELECT CASE WHEN status = 'running' AND lease_until <= {now} THEN 'queued' ELSE status END
+        "SELECT CASE WHEN status = 'running' AND {expired} THEN 'queued' ELSE status END
          FROM jobs WHERE job_id = $1"
     );
     db.first(&sql, params![job]).await

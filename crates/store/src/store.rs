@@ -6,6 +6,7 @@ use crate::migrate::MIGRATIONS;
 use crate::notifications::{Follower, JobNotifier};
 use crate::texts::NewTexts;
 use crate::value::{FromRow, Value};
+use crate::write_scope::WriteScope;
 use crate::{postgres, sqlite};
 use futures::FutureExt as _;
 use papertape_core::id::JobId;
@@ -157,17 +158,21 @@ impl Store {
 
     /// Like `write`, for a job's own writes, which become durable in the order of the calls. The job's followers
     /// are notified once the write is durable, whether the future is awaited or dropped.
-    pub(crate) fn write_for<T, F>(&self, job: &JobId, work: F) -> BoxFuture<'static, Result<T>>
+    pub(crate) fn write_for<T, F>(
+        &self,
+        scope: impl Into<WriteScope>,
+        work: F,
+    ) -> BoxFuture<'static, Result<T>>
     where
         T: Send + 'static,
         F: for<'a> Fn(&'a mut dyn Db) -> BoxFuture<'a, Result<T>> + Send + Sync + 'static,
     {
-        self.write_with_texts(job, None, work)
+        self.write_with_texts(scope.into(), None, work)
     }
 
     fn write_with_texts<T, F>(
         &self,
-        job: &JobId,
+        scope: WriteScope,
         texts: Option<Arc<NewTexts>>,
         work: F,
     ) -> BoxFuture<'static, Result<T, StoreError>>
@@ -175,11 +180,11 @@ impl Store {
         T: Send + 'static,
         F: for<'a> Fn(&'a mut dyn Db) -> BoxFuture<'a, Result<T, StoreError>> + Send + Sync + 'static,
     {
-        let work = with_wake(self.notifier.clone(), job.clone(), work);
+        let work = with_wake(self.notifier.clone(), scope.job.clone(), work);
         let writing = match &self.engine {
             // A single thread writes in order of arrival.
             Engine::Sqlite(engine) => engine.write(work),
-            Engine::Postgres(engine) => engine.write_for(job, texts, work),
+            Engine::Postgres(engine) => engine.write_for(scope, texts, work),
         };
         async move { writing.await.map(|(value, _wake)| value) }.boxed()
     }
@@ -187,7 +192,7 @@ impl Store {
     /// Like `write_for`, for work with arguments that begins with storing these texts.
     pub(crate) fn append_for<A, T, F>(
         &self,
-        job: &JobId,
+        scope: impl Into<WriteScope>,
         texts: Arc<NewTexts>,
         args: A,
         work: F,
@@ -197,7 +202,7 @@ impl Store {
         T: Send + 'static,
         F: for<'a> Fn(&'a mut dyn Db, &'a A) -> BoxFuture<'a, Result<T, StoreError>> + Send + Sync + 'static,
     {
-        self.write_with_texts(job, Some(texts), sharing(args, work))
+        self.write_with_texts(scope.into(), Some(texts), sharing(args, work))
     }
 
     /// Like `write`, for work with arguments.
@@ -213,7 +218,7 @@ impl Store {
     /// Like `write_for`, for work with arguments.
     pub(crate) fn write_for_with<A, T, F>(
         &self,
-        job: &JobId,
+        scope: impl Into<WriteScope>,
         args: A,
         work: F,
     ) -> BoxFuture<'static, Result<T>>
@@ -222,7 +227,7 @@ impl Store {
         T: Send + 'static,
         F: for<'a> Fn(&'a mut dyn Db, &'a A) -> BoxFuture<'a, Result<T>> + Send + Sync + 'static,
     {
-        self.write_for(job, sharing(args, work))
+        self.write_for(scope, sharing(args, work))
     }
 
     /// Like `read`, for work with arguments.

@@ -5,6 +5,7 @@
 //! after each.
 
 use futures::FutureExt as _;
+use papertape_core::budget::{JobBudget, Limit};
 use papertape_core::id::{AgentName, ContentHash, JobId};
 use papertape_core::message::{CallFailure, ModelName, ModelRequest, Usage};
 use papertape_core::ports::{
@@ -12,8 +13,8 @@ use papertape_core::ports::{
     ModelResponse, Queue, RecordError, RecordStore, ToolClient,
 };
 use papertape_core::record::{
-    AgentState, Commit, DayStatus, DerivedRow, JobKind, JobRow, JobStatus, Lease, NewJob, NewSession,
-    OpenedSession, SessionId, SessionWithoutSummary, TapeRow, UsageTotal,
+    AgentState, Commit, DayStatus, DerivedRow, JobKind, JobRow, JobStatus, Lease, LeaseState, NewJob,
+    NewSession, OpenedSession, PartEnd, SessionId, SessionWithoutSummary, TapeRow, UsageTotal,
 };
 use papertape_core::tape::StepPath;
 use papertape_core::time::Date;
@@ -262,6 +263,25 @@ impl Queue for FaultyStore<dyn Queue> {
         self.inner.renew(lease, lease_for)
     }
 
+    fn heartbeat<'a>(
+        &'a self,
+        owner: &'a str,
+        leases: &'a [Lease],
+        lease_for: Duration,
+    ) -> BoxFuture<'a, Result<Vec<LeaseState>, RecordError>> {
+        self.inner.heartbeat(owner, leases, lease_for)
+    }
+
+    fn grow_share<'a>(
+        &'a self,
+        lease: &'a Lease,
+        line: JobBudget,
+        need: Limit,
+        limit: Limit,
+    ) -> BoxFuture<'a, Result<Limit, RecordError>> {
+        self.inner.grow_share(lease, line, need, limit)
+    }
+
     fn finish<'a>(
         &'a self,
         lease: &'a Lease,
@@ -269,6 +289,11 @@ impl Queue for FaultyStore<dyn Queue> {
         error: Option<String>,
     ) -> BoxFuture<'a, Result<(), RecordError>> {
         let finish = async move { self.inner.finish(lease, status, error).await };
+        self.around(("before finish", "after finish"), finish).boxed()
+    }
+
+    fn finish_part<'a>(&'a self, lease: &'a Lease, end: PartEnd) -> BoxFuture<'a, Result<(), RecordError>> {
+        let finish = async move { self.inner.finish_part(lease, end).await };
         self.around(("before finish", "after finish"), finish).boxed()
     }
 

@@ -351,7 +351,7 @@ impl MemoryRecord {
             job.row.crashes += u32::from(job.row.status == JobStatus::Running);
             job.row.status = JobStatus::Running;
             job.lease_until = now.checked_add(lease_for).ok();
-            (Lease { job: job.row.id.clone(), epoch: job.epoch }, job.row.clone())
+            (Lease { job: job.row.id.clone(), part: 0, epoch: job.epoch }, job.row.clone())
         })
     }
 }
@@ -361,7 +361,7 @@ impl ExperimentBudget for MemoryRecord {
         ready(Ok(None))
     }
 
-    fn grant<'a>(
+    fn grow_share<'a>(
         &'a self,
         _: &'a Lease,
         request: GrantRequest,
@@ -387,6 +387,7 @@ impl Queue for MemoryRecord {
             started_at: None,
             completed_at: None,
             crashes: 0,
+            parts: 1,
         };
         let texts = job.texts.into_iter().map(|text| (text.hash, text.body)).collect();
         self.lock().jobs.push(Job {

@@ -21,7 +21,7 @@ from collections.abc import Iterator
 from typing import Any
 
 
-def events(url: str, job: str, after: int | None, token: str | None) -> Iterator[dict[str, Any]]:
+def events(url: str, job: str, after: int | str | None, token: str | None) -> Iterator[dict[str, Any]]:
     """The events of one connection: `name`, `id` and `data`. None at all: the job's end has been told.
 
     A `delta`, words of an answer that is being written, has the id None: it is kept nowhere.
@@ -41,13 +41,15 @@ def events(url: str, job: str, after: int | None, token: str | None) -> Iterator
                 fields[name] = value.removeprefix(" ")
             else:
                 if "data" in fields:
-                    number = int(fields["id"]) if "id" in fields else None
-                    yield {"name": fields["event"], "id": number, "data": json.loads(fields["data"])}
+                    # A number, or an opaque text if the job is split into parts.
+                    text = fields.get("id")
+                    at = int(text) if text is not None and text.isdigit() else text
+                    yield {"name": fields["event"], "id": at, "data": json.loads(fields["data"])}
                 fields = {}
 
 
 def follow(
-    url: str, job: str, after: int | None = None, token: str | None = None, break_every: int = 0
+    url: str, job: str, after: int | str | None = None, token: str | None = None, break_every: int = 0
 ) -> Iterator[dict[str, Any]]:
     """The job's events up to its end, over as many connections as that takes. `after` 0: from the first one."""
     failures = 0

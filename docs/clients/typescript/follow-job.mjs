@@ -19,7 +19,7 @@ class Refused extends Error {}
  * is being written, has the id `null`: it is kept nowhere.
  * @param {string} url
  * @param {string} job
- * @param {number | null} after
+ * @param {number | string | null} after
  * @param {string} [token]
  * @returns {AsyncGenerator<StreamEvent>}
  */
@@ -46,7 +46,8 @@ export async function* events(url, job, after, token) {
       }
       text = text.slice(end + 2);
       if (fields.data !== undefined) {
-        const id = fields.id === undefined ? null : Number(fields.id);
+        // A number, or an opaque text if the job is split into parts.
+        const id = fields.id === undefined ? null : /^\d+$/.test(fields.id) ? Number(fields.id) : fields.id;
         yield { name: fields.event, id, data: JSON.parse(fields.data) };
       }
     }
@@ -57,7 +58,7 @@ export async function* events(url, job, after, token) {
  * The job's events up to its end, over as many connections as that takes. `after` 0: from the first one.
  * @param {string} url
  * @param {string} job
- * @param {{ after?: number | null, token?: string, breakEvery?: number }} [given]
+ * @param {{ after?: number | string | null, token?: string, breakEvery?: number }} [given]
  * @returns {AsyncGenerator<StreamEvent>}
  */
 export async function* follow(url, job, { after = null, token, breakEvery = 0 } = {}) {

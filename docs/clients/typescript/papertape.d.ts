@@ -137,11 +137,11 @@ export interface Refusal {
 export interface StreamEvent {
   name: "snapshot" | "log_entry" | "message" | "node" | "order" | "progress" | "job" | "end" | "delta";
   /** `null`: a `delta`, words of an answer that is being written. */
-  id: number | null;
+  id: number | string | null;
   data: {
     job: { job_id: string; kind: string; status: JobStatus; error: string | null };
     log_entry: unknown;
-    cursor: number;
+    cursor: number | string;
     event: unknown;
   };
 }

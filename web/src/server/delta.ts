@@ -18,7 +18,7 @@ export function useDelta(jobId: string | null, changed: () => void): string {
     if (jobId === null) return
     const stop = new AbortController()
     const follow = async () => {
-      let after: number | null = null
+      let after: number | string | null = null
       for (;;) {
         try {
           await readStream(jobId, {

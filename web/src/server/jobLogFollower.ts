@@ -72,7 +72,7 @@ export class JobLogFollower {
   private readonly bySequence = new Map<number, LogEntry>()
   private newer: string | null = null
   private older: string | null = null
-  private lastEventId: number | null = null
+  private lastEventId: number | string | null = null
   private retries = 0
 
   constructor(sources: Sources, changed: (state: JobLog) => void, initialJob?: LogJob | null) {

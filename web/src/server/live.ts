@@ -49,7 +49,7 @@ export function useLiveJob(jobId: string, running: boolean, key?: readonly unkno
       if (!refreshing) timer ??= setTimeout(() => void refreshNow(), delay)
     }
     const follow = async () => {
-      let after: number | null = null
+      let after: number | string | null = null
       setConnection('connecting')
       while (!stop.signal.aborted) {
         try {

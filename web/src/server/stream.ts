@@ -7,8 +7,8 @@ import type { StreamedJob } from './types'
 /** One event of a job's stream. */
 export interface JobEvent {
   name: string
-  /** Its number in the job; `null` for an event that may be lost (`delta`). */
-  id: number | null
+  /** Its number in the job, or an opaque text if the job is split into parts; `null` for an event that may be lost (`delta`). */
+  id: number | string | null
   job: StreamedJob | null
   logEntry: LogEntry | null
   event: unknown
@@ -30,9 +30,15 @@ export class StreamBroken extends Error {
 export interface StreamOptions {
   signal: AbortSignal
   /** Continue after this event. */
-  after?: number | null
+  after?: number | string | null
   onOpen?: () => void
   onEvent: (event: JobEvent) => void
+}
+
+/** A number, or an opaque text if the job is split into parts. */
+function eventId(id: string | undefined): number | string | null {
+  if (id === undefined || id === '') return null
+  return /^\d+$/.test(id) ? Number(id) : id
 }
 
 /**
@@ -56,8 +62,7 @@ export async function readStream(jobId: string, options: StreamOptions): Promise
     onEvent: (event) => {
       const payload = parse(event.data)
       if (!payload) return
-      const id = event.id === undefined || event.id === '' ? null : Number(event.id)
-      options.onEvent({ name: event.event ?? 'message', id: Number.isFinite(id) ? id : null, ...payload })
+      options.onEvent({ name: event.event ?? 'message', id: eventId(event.id), ...payload })
       if (event.event === 'end') ended = true
     },
   })

@@ -52,4 +52,17 @@ impl ActionEntry {
             ActionDraft { status: ActionStatus::Failed, message: Some(words.to_owned()), ..open.row.clone() };
         Self { draft, redactions: open.redactions }
     }
+
+    /// The closing row for the open row of a job that its parts have ended. `reason` is redacted already.
+    #[must_use]
+    pub fn ended(open: &ActionRow, status: JobStatus, reason: Option<&str>) -> Self {
+        let action = match status {
+            JobStatus::Completed => ActionStatus::Completed,
+            JobStatus::Queued | JobStatus::Running => ActionStatus::Queued,
+            JobStatus::Partial | JobStatus::Failed | JobStatus::Cancelled => ActionStatus::Failed,
+        };
+        let message = reason.map_or_else(|| status.to_string(), |reason| format!("{status}: {reason}"));
+        let draft = ActionDraft { status: action, message: Some(message), ..open.row.clone() };
+        Self { draft, redactions: open.redactions }
+    }
 }

@@ -1,12 +1,13 @@
 //! Narrow traits for everything outside this crate. All of them are object-safe.
 
-use crate::budget::Limit;
+use crate::budget::{JobBudget, Limit};
 use crate::id::{AgentName, ContentHash, JobId};
+use crate::job::stop_reason;
 use crate::message::{CallFailure, ModelName, ModelReply, ModelRequest, ToolSpec, Usage};
 use crate::plan::PlanError;
 use crate::record::{
     AgentState, Commit, DayStatus, DerivedRow, GrantOutcome, GrantRequest, JobKind, JobRow, JobStatus, Lease,
-    NewJob, NewSession, OpenedSession, SessionId, SessionWithoutSummary, TapeRow,
+    LeaseState, NewJob, NewSession, OpenedSession, PartEnd, SessionId, SessionWithoutSummary, TapeRow,
 };
 use crate::step::StepPath;
 use crate::time::{Date, Timestamp};
@@ -263,6 +264,40 @@ pub trait Queue: Send + Sync {
     /// Extends the lease. The result says whether cancellation of the job was requested.
     fn renew<'a>(&'a self, lease: &'a Lease, lease_for: Duration) -> RecordFuture<'a, bool>;
 
+    /// Extends all leases of a worker at once, and reports the state of each, in their order. A lease that the
+    /// worker has and does not name ends: it is not working on that job.
+    fn heartbeat<'a>(
+        &'a self,
+        _owner: &'a str,
+        leases: &'a [Lease],
+        lease_for: Duration,
+    ) -> RecordFuture<'a, Vec<LeaseState>> {
+        Box::pin(async move {
+            let mut states = Vec::with_capacity(leases.len());
+            for lease in leases {
+                states.push(match self.renew(lease, lease_for).await {
+                    Ok(false) => LeaseState::Held,
+                    Ok(true) => LeaseState::Cancelled,
+                    Err(RecordError::LostLease) => LeaseState::Lost,
+                    Err(error) => return Err(error),
+                });
+            }
+            Ok(states)
+        })
+    }
+
+    /// Raises a part's share of a line of its job's budget so that it covers `need`, unless the shares of all parts
+    /// would then exceed `limit`. Returns the share. It stays the part's, whoever runs it, until the part ends.
+    fn grow_share<'a>(
+        &'a self,
+        _lease: &'a Lease,
+        _line: JobBudget,
+        need: Limit,
+        _limit: Limit,
+    ) -> RecordFuture<'a, Limit> {
+        Box::pin(async move { Ok(need) })
+    }
+
     /// Reports that the lease's holder is alive and only lost the lease, so this does not count as a crash.
     fn survived<'a>(&'a self, _lease: &'a Lease) -> RecordFuture<'a, ()> {
         Box::pin(async { Ok(()) })
@@ -275,6 +310,11 @@ pub trait Queue: Send + Sync {
         status: JobStatus,
         error: Option<String>,
     ) -> RecordFuture<'a, ()>;
+
+    /// Ends the lease of a part. The last part that ends also ends the job.
+    fn finish_part<'a>(&'a self, lease: &'a Lease, end: PartEnd) -> RecordFuture<'a, ()> {
+        self.finish(lease, end.status, stop_reason(&end.reasons, 0))
+    }
 
     /// Puts a stopped job (failed, partial, canceled) back into the queue. A job whose cancellation is in
     /// progress is queued as soon as its worker releases it. `false` when it does not exist, is completed, or

@@ -9,8 +9,8 @@ mod write;
 
 pub use crate::content::StoredText;
 pub use crate::job::{
-    Continuation, DayStatus, JobKind, JobRow, JobStatus, Lease, NewJob, NewModelDay, SessionId, SkippedDay,
-    Supersession,
+    Continuation, DayStatus, JobKind, JobRow, JobStatus, Lease, LeaseState, NewJob, NewModelDay, PartEnd,
+    SessionId, SkippedDay, Supersession,
 };
 pub use experiment::{ExperimentJob, GrantOutcome, GrantRequest, NewExperiment};
 pub use head::{AgentHead, JobHead, OpenSessionHead};

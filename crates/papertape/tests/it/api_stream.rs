@@ -311,7 +311,14 @@ async fn readers_of_a_job_share_the_work() {
     let world = World::empty().await;
     let job = trigger(&world.app, week()).await.expect("it is queued").job.to_string();
     let open = async |after| {
-        papertape_service::view::read_stream(&world.app, &job, after).await.expect("reads").expect("goes on")
+        papertape_service::view::read_stream(
+            &world.app,
+            &job,
+            after.map(papertape_core::part::EventPosition::from),
+        )
+        .await
+        .expect("reads")
+        .expect("goes on")
     };
     let places = |pieces: &[axum::body::Bytes]| -> Vec<(*const u8, usize)> {
         // The first chunk is the reader's own.
@@ -337,10 +344,14 @@ async fn a_resumed_job_is_followed_beside_who_has_its_first_end() {
     let job = trigger(&world.app, week()).await.expect("it is queued").job;
     world.app.store.cancel(&job).await.expect("writes");
     let open = async |after| {
-        papertape_service::view::read_stream(&world.app, job.as_str(), after)
-            .await
-            .expect("reads")
-            .expect("there is something")
+        papertape_service::view::read_stream(
+            &world.app,
+            job.as_str(),
+            after.map(papertape_core::part::EventPosition::from),
+        )
+        .await
+        .expect("reads")
+        .expect("there is something")
     };
     let (mut stays, mut told) = (open(Some(0)).await, String::new());
     while !told.contains("event: end") {

@@ -177,7 +177,7 @@ impl Desk {
 
     /// Follows a job to its end. Returns its events' names, IDs and data.
     pub(crate) async fn told(&self, job: &str) -> Vec<(String, Option<i64>, Value)> {
-        let mut reader = papertape_service::view::read_stream(&self.world.app, job, Some(0))
+        let mut reader = papertape_service::view::read_stream(&self.world.app, job, Some(0.into()))
             .await
             .expect("streams")
             .expect("has not ended");

@@ -67,6 +67,7 @@ mod job_calls;
 mod job_edges;
 mod job_leases;
 mod job_markets;
+mod job_parts;
 mod job_states;
 mod lineage;
 mod listing;

@@ -90,13 +90,15 @@ async fn crash_postgres_three_workers_share_two_hundred_jobs() {
     let third = worker(&tool);
     desk.server.request(2 * AT_ONCE + 20 * calls).await;
 
-    let of = |worker: &Running| format!("lease_owner LIKE '{}-%'", worker.pid());
-    let taken = format!("{} OR {}", of(&killed), of(&stands));
+    let of =
+        |column: &str| format!("{column} LIKE '{}-%' OR {column} LIKE '{}-%'", killed.pid(), stands.pid());
+    let taken = of("lease_owner");
     killed.signal(Signal::KILL);
     stands.signal(Signal::STOP);
     let left = by_hand(&url, &format!("SELECT job_id FROM {SCHEMA}.jobs WHERE {taken}"));
     assert_eq!(left.len(), 2 * AT_ONCE, "both have their jobs under way");
     by_hand(&url, &format!("UPDATE {SCHEMA}.jobs SET lease_until = 0 WHERE {taken}"));
+    by_hand(&url, &format!("UPDATE {SCHEMA}.workers SET beat_until = 0 WHERE {}", of("worker_id")));
     for job in &left {
         assert_eq!(stopped(&app, &JobId::new(job)).await, JobStatus::Completed);
     }
@@ -130,5 +132,108 @@ async fn crash_postgres_three_workers_share_two_hundred_jobs() {
         assert!(chain.broken.is_none(), "{chain:?}");
     }
     assert_eq!(interrupted, 2 * AT_ONCE as u64);
+    drop(killed);
+}
+
+/// The agents of the job that is split.
+const AGENTS: usize = 400;
+/// Its parts.
+const PARTS: u32 = 8;
+/// The small jobs next to it.
+const SMALL: usize = 200;
+
+/// Goal: four workers share one job of 400 agents in eight parts, and 200 small jobs. One is killed, and one is
+/// suspended until its leases have expired by the database's clock. Each session is there once, no call but those in
+/// progress is repeated, the suspended worker writes nothing more for what it has lost, and the canonical bytes are
+/// those of a job that one process runs in one part.
+#[tokio::test(flavor = "multi_thread")]
+async fn crash_postgres_four_workers_share_a_split_job() {
+    let many =
+        || Request { agents: (0..AGENTS).map(|n| agent(&format!("a{n:03}"))).collect(), ..forgetful(1) };
+    let alone = Desk::new().await;
+    let (big, little) = (alone.queue(many()).await, alone.queue(small()).await);
+    alone.run(&big).await;
+    let calls_of_big = alone.server.count();
+    alone.run(&little).await;
+    let calls_of_little = alone.server.count() - calls_of_big;
+    let (expected, expected_small) = {
+        let app = alone.app().await;
+        (export(&app.store, &big).await, export(&app.store, &little).await)
+    };
+
+    let url = postgres::place().expect("PostgreSQL").url;
+    let more = if url.contains('?') { '&' } else { '?' };
+    let url = format!("{url}{more}options=-c%20idle_in_transaction_session_timeout%3D2s");
+    let desk = Desk::thinking_on(&Place::Postgres(url.clone(), SCHEMA.to_owned()), SCRIPTED).await;
+    let app = desk.app().await;
+    let split = queue(&app, Request { parts: Some(PARTS), ..many() }).await;
+    let mut jobs = Vec::new();
+    for _ in 0..SMALL {
+        jobs.push(queue(&app, small()).await);
+    }
+    let provider = "[models.providers.test]\nkind = 'openai_compatible'\nbase_url = ";
+    let tool = Tool::new()
+        .configured(&format!("{provider}'{}'\n[worker]\nparallel_jobs = {AT_ONCE}", desk.server.url()))
+        .with("PAPERTAPE_DATABASE_URL", &url)
+        .with("PAPERTAPE_WORKER__LEASE_SECS", "3")
+        .with("PAPERTAPE_WORKER__POLL_INTERVAL_MS", "50")
+        .with("PAPERTAPE_LOG", "error,papertape_runtime::leases=info");
+    // So that both have work in progress when they are stopped.
+    desk.hold(2 * AT_ONCE);
+    let killed = worker(&tool);
+    desk.server.request(AT_ONCE).await;
+    let stands = worker(&tool);
+    desk.server.request(2 * AT_ONCE).await;
+    let others = [worker(&tool), worker(&tool)];
+    let of = |column: &str, worker: &Running| format!("{column} LIKE '{}-%'", worker.pid());
+    let held = |worker: &Running| {
+        let of = of("lease_owner", worker);
+        let sql = format!(
+            "SELECT (SELECT count(*) FROM {SCHEMA}.jobs WHERE {of}) +
+                 (SELECT count(*) FROM {SCHEMA}.job_parts WHERE {of})"
+        );
+        by_hand(&url, &sql).concat().parse::<usize>().expect("a number")
+    };
+    stands.signal(Signal::STOP);
+    killed.signal(Signal::KILL);
+    let lost = held(&stands);
+    assert!(lost > 0 && held(&killed) > 0, "both have work under way");
+
+    // Everything ends without them, also what they had begun.
+    assert_eq!(stopped(&app, &split).await, JobStatus::Completed);
+    for job in &jobs {
+        assert_eq!(stopped(&app, job).await, JobStatus::Completed);
+    }
+    let events = format!("SELECT count(*) FROM {SCHEMA}.job_events");
+    let before = by_hand(&url, &events);
+    stands.signal(Signal::CONT);
+    desk.server.release();
+    let stands = tokio::task::spawn_blocking(move || {
+        let mut stands = stands;
+        for _ in 0..lost {
+            stands.until("lease lost: another worker owns the job");
+        }
+        stands
+    });
+    let stands = stands.await.expect("it says so");
+    assert_eq!(by_hand(&url, &events), before, "it has written nothing");
+    for worker in others.into_iter().chain([stands]) {
+        worker.signal(Signal::TERM);
+        let ended = tokio::task::spawn_blocking(|| worker.end()).await.expect("no panic");
+        assert_eq!(ended.code, 0, "{ended:#?}");
+    }
+
+    same(&expected, &export(&app.store, &split).await, "the split job");
+    let mut interrupted = app.store.interrupted_attempts(&split).await.expect("counts");
+    for job in &jobs {
+        same(&expected_small, &export(&app.store, job).await, job.as_str());
+        interrupted += app.store.interrupted_attempts(job).await.expect("counts");
+    }
+    for job in jobs.iter().chain([&split]) {
+        let chain = app.store.verify_chain(job).await.expect("verifies");
+        assert!(chain.broken.is_none(), "{chain:?}");
+    }
+    let repeated = desk.server.count() - calls_of_big - SMALL * calls_of_little;
+    assert!(repeated as u64 <= interrupted, "{repeated} calls are repeated, {interrupted} were interrupted");
     drop(killed);
 }

@@ -11,6 +11,7 @@ use super::job::streamed_job;
 use super::ring::{Chunk, Delivery, Phase, Ring};
 use crate::deltas::DeltaReceiver;
 use papertape_core::id::JobId;
+use papertape_core::part::EventPosition;
 use papertape_core::ports::{BoxFuture, Clock};
 use papertape_core::time::Timestamp;
 use papertape_protocol::stream::StreamedJob;
@@ -95,7 +96,7 @@ impl Channel {
         tail: &JobTail,
         channels: Arc<Mutex<HashMap<JobId, Weak<Channel>>>>,
     ) -> Self {
-        let (sender, ring) = watch::channel(Ring::new(streamed_job(job, tail), tail.newest));
+        let (sender, ring) = watch::channel(Ring::new(streamed_job(job, tail), tail.newest.clone()));
         let clock = ClockOf(Arc::clone(&source.clock));
         let feeder = Feeder {
             job: job.clone(),
@@ -119,7 +120,7 @@ impl Channel {
         let ring = self.ring.borrow();
         match ring.phase() {
             Phase::Open => true,
-            Phase::Ended => tail.status.is_stopped() && tail.newest == ring.newest(),
+            Phase::Ended => tail.status.is_stopped() && tail.newest == *ring.newest(),
             Phase::Closed | Phase::Failed => false,
         }
     }
@@ -131,22 +132,26 @@ impl Channel {
 
     /// Events after `at` from the database, for a subscriber that the ring cannot serve; `None` if there are
     /// none, or if the job is deleted.
-    pub(super) async fn older(&self, at: i64) -> Result<Option<Delivery>, StoreError> {
+    pub(super) async fn older(&self, at: &EventPosition) -> Result<Option<Delivery>, StoreError> {
         let mut pages = self.pages.lock().await;
         let now = self.clock.0.now();
         let is_fresh = |page: &Page, ring: &Ring| {
             page.job == *ring.job() && page.at + POLL_INTERVAL > now && page.at <= now
         };
-        {
+        // Not beyond the ring, so that the reader continues there, however it came to its position.
+        let until = {
             let ring = self.ring.borrow();
             pages.retain(|page| is_fresh(page, &ring));
-        }
+            at.max(ring.newest())
+        };
         if let Some(delivery) = pages.iter().find_map(|page| page.chunk.after(at)) {
             return Ok(Some(delivery));
         }
-        let Some(tail) = self.store.tail(&self.job, at, PAGE_EVENTS).await? else { return Ok(None) };
+        let Some(tail) = self.store.tail(&self.job, at, Some(&until), PAGE_EVENTS).await? else {
+            return Ok(None);
+        };
         let job = streamed_job(&self.job, &tail);
-        let chunk = Chunk::of(&job, at, tail, PAGE_EVENTS);
+        let chunk = Chunk::of(&job, at.clone(), tail);
         let delivery = chunk.after(at);
         if chunk.len() <= MAX_PAGE_BYTES {
             if pages.len() == MAX_PAGES {
@@ -226,12 +231,14 @@ impl Feeder {
     /// Reads what is new; returns whether the job has ended, and `None` if it is deleted.
     async fn read(&mut self) -> Result<Option<bool>, StoreError> {
         loop {
-            let at = self.ring.borrow().newest();
-            let Some(tail) = self.store.tail(&self.job, at, PAGE_EVENTS).await? else { return Ok(None) };
-            let (has_stopped, newest) = (tail.status.is_stopped(), tail.newest);
+            let at = self.ring.borrow().newest().clone();
+            let Some(tail) = self.store.tail(&self.job, &at, None, PAGE_EVENTS).await? else {
+                return Ok(None);
+            };
+            let (has_stopped, newest) = (tail.status.is_stopped(), tail.newest.clone());
             let job = streamed_job(&self.job, &tail);
-            let chunk = Chunk::of(&job, at, tail, PAGE_EVENTS);
-            let read_to = chunk.last();
+            let chunk = Chunk::of(&job, at, tail);
+            let is_all = chunk.last().reaches(&newest);
             // Only new data wakes the subscribers.
             let mut is_new = false;
             self.ring.send_if_modified(|ring| {
@@ -241,7 +248,7 @@ impl Feeder {
             if is_new {
                 self.restart_timer();
             }
-            if read_to >= newest {
+            if is_all {
                 return Ok(Some(has_stopped));
             }
         }

@@ -6,7 +6,8 @@ use super::ring::{Delivery, Phase, Poll, Ring, write_event};
 use super::{Source, Streams};
 use bytes::Bytes;
 use papertape_core::id::JobId;
-use papertape_protocol::stream::StreamData;
+use papertape_core::part::EventPosition;
+use papertape_protocol::stream::{Cursor, StreamData};
 use papertape_store::JobTail;
 use std::sync::Arc;
 use tokio::sync::watch;
@@ -21,8 +22,8 @@ const SNAPSHOT: &str = "snapshot";
 pub struct StreamReader {
     channel: Arc<Channel>,
     ring: watch::Receiver<Ring>,
-    /// The number of the newest event that was sent.
-    at: i64,
+    /// The position after the newest events that were sent.
+    at: EventPosition,
     /// The number of the newest ephemeral chunk that was sent.
     ephemeral: u64,
     first: Option<Bytes>,
@@ -37,22 +38,24 @@ impl Streams {
         source: &Source<'_>,
         job: &JobId,
         tail: &JobTail,
-        after: Option<i64>,
+        after: Option<&EventPosition>,
     ) -> Option<StreamReader> {
         let has_ended = tail.status.is_stopped();
-        if has_ended && after == Some(tail.newest) {
+        if has_ended && after == Some(&tail.newest) {
             return None;
         }
         // The channel subscribes before it reads, and continues from this cursor, so later commits are not missed.
         let channel = self.channels.join(source, self, job, tail);
         let mut first = RETRY.as_bytes().to_vec();
-        // A number beyond the newest event comes from another database, such as one before a restore: the client
+        // A position beyond the newest event comes from another database, such as one before a restore: the client
         // gets a snapshot instead.
-        let at = after.filter(|after| *after <= tail.newest).unwrap_or_else(|| {
+        let at = after.filter(|after| tail.newest.reaches(after)).cloned().unwrap_or_else(|| {
+            let mut at = tail.newest.clone();
             // The end is an event of its own, which follows the snapshot.
-            let at = tail.newest - i64::from(has_ended);
-            let data = StreamData { job: streamed_job(job, tail), log_entry: None, cursor: at, event: None };
-            write_event(&mut first, SNAPSHOT, Some(at), &data);
+            at.set(0, at.of_part(0) - i64::from(has_ended));
+            let cursor = Cursor(at.clone());
+            let data = StreamData { job: streamed_job(job, tail), log_entry: None, cursor, event: None };
+            write_event(&mut first, SNAPSHOT, Some(&at), &data);
             at
         });
         let ring = channel.ring();
@@ -70,7 +73,7 @@ impl StreamReader {
         }
         while self.phase == Phase::Open {
             // Marked as seen before it is searched: any later change wakes us.
-            let found = self.ring.borrow_and_update().find(self.at, self.ephemeral);
+            let found = self.ring.borrow_and_update().find(&self.at, self.ephemeral);
             match found {
                 Poll::Events(delivery) => {
                     if let Some(events) = self.take(delivery) {
@@ -81,7 +84,7 @@ impl StreamReader {
                     self.ephemeral = number;
                     return Some(bytes);
                 }
-                Poll::Behind => match self.channel.older(self.at).await {
+                Poll::Behind => match self.channel.older(&self.at).await {
                     Ok(Some(delivery)) => {
                         if let Some(events) = self.take(delivery) {
                             return Some(events);

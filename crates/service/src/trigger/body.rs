@@ -73,6 +73,7 @@ pub fn request_of(body: TriggerBody) -> Result<Request, ServiceError> {
         read_window: body.read_window,
         read_window_after_loss: body.read_window_after_loss,
         memory_from: memory_from(body.memory_from)?,
+        parts: body.parts,
     })
 }
 

@@ -139,6 +139,6 @@ pub async fn branch(app: &App, parent: &JobId, request: BranchRequest) -> Result
     };
     let job = JobId::new(uuid::Uuid::now_v7().to_string());
     let total = prepared.days.len();
-    enqueue(app, job.clone(), &prepared, Some(parent.clone())).await?;
+    enqueue(app, job.clone(), &prepared, (Some(parent.clone()), 1)).await?;
     Ok(QueuedJob { job, total_model_days: total, skipped: 0, warnings: prepared.warnings })
 }

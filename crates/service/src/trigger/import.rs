@@ -288,7 +288,7 @@ pub async fn import(
             return Ok((row.id, Some(status)));
         }
     };
-    match enqueue(app, job.clone(), &import.prepared, None).await {
+    match enqueue(app, job.clone(), &import.prepared, (None, 1)).await {
         Ok(()) => Ok((job, Some(JobStatus::Queued))),
         // The same content was imported concurrently: IDs are unique.
         Err(error) => match import.existing(app).await? {

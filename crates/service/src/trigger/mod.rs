@@ -24,7 +24,7 @@ pub(crate) use check::agents as resolve_agents;
 use papertape_agents::config::{AgentConfig, MemoryMode};
 use papertape_core::RULES_VERSION;
 use papertape_core::broker::CostModel;
-use papertape_core::id::JobId;
+use papertape_core::id::{AgentName, JobId};
 use papertape_core::json::to_value;
 use papertape_core::ports::{Queue as _, RecordError};
 use papertape_core::record::{
@@ -83,6 +83,9 @@ pub struct Request {
     pub read_window_after_loss: Option<u32>,
     /// The job whose memory the agents start with, as known before the first day.
     pub memory_from: Option<JobId>,
+    /// The number of parts that the agents are split into, which different workers run at the same time; `None`: the
+    /// config's. It does not affect what the agents do.
+    pub parts: Option<u32>,
 }
 
 /// A queued job.
@@ -119,7 +122,8 @@ pub async fn trigger_as(app: &App, request: Request, job: JobId) -> Result<Queue
         let prepared = prepare(app, &request).await?;
         let total = prepared.days.len();
         let skipped = prepared.days.iter().filter(|day| day.skipped.is_some()).count();
-        match enqueue(app, job.clone(), &prepared, None).await {
+        let parts = request.parts.unwrap_or(app.config.worker.parts);
+        match enqueue(app, job.clone(), &prepared, (None, parts)).await {
             // A job that it would continue was replaced since it was planned.
             Err(RecordError::Superseded { .. }) if replans < MAX_REPLANS => replans += 1,
             queued => {
@@ -262,9 +266,10 @@ async fn enqueue(
     app: &App,
     id: JobId,
     prepared: &PreparedJob,
-    parent: Option<JobId>,
+    (parent, parts): (Option<JobId>, u32),
 ) -> Result<(), RecordError> {
-    app.store.enqueue(new_job(app, id, prepared, parent)).await?;
+    let agents: Vec<AgentName> = prepared.config.agents.iter().map(|agent| agent.name.clone()).collect();
+    app.store.enqueue_in_parts(new_job(app, id, prepared, parent), parts, &agents).await?;
     app.notify_workers();
     Ok(())
 }

@@ -43,6 +43,7 @@ impl Request {
             read_window: self.read_window,
             read_window_after_loss: self.read_window_after_loss,
             memory_from: self.memory_from.as_ref().map(ToString::to_string),
+            parts: self.parts,
             masking: None,
         }
     }

@@ -108,7 +108,12 @@ pub async fn status(app: &App, job: &str, query: &StatusQuery) -> Result<StatusR
             && query.model.as_ref().is_none_or(|model| *model == day.agent.as_str())
     };
     let row = details.job;
+    let parts = match row.parts {
+        0 | 1 => None,
+        _ => Some(app.store.parts(&row.id).await?),
+    };
     Ok(StatusResponse {
+        parts,
         job_id: row.id.to_string(),
         status: row.status,
         progress: count(&details.days),

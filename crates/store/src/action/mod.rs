@@ -27,7 +27,7 @@ impl ActionLog for Store {
         entry: ActionEntry,
         at: Timestamp,
     ) -> RecordFuture<'a, i64> {
-        port(self.write_for_with(&lease.job, (lease.clone(), entry), move |db, (lease, entry)| {
+        port(self.write_for_with(lease, (lease.clone(), entry), move |db, (lease, entry)| {
             async move {
                 let mut fence = Fence::take(db, lease, 1).await?;
                 append(db, &mut fence, &lease.job, entry, at).await

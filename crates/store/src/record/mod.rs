@@ -21,6 +21,7 @@ use crate::rows::{agent_state, derived as derived_rows};
 use crate::store::{Store, port};
 use crate::texts::{self, BodyIfAny};
 use crate::value::{FromRow, Row, columns, from_row, params};
+use crate::write_scope::WriteScope;
 use futures::FutureExt as _;
 use papertape_core::id::{AgentName, ContentHash, JobId};
 use papertape_core::message::Usage;
@@ -37,7 +38,7 @@ use std::sync::Arc;
 
 impl RecordStore for Store {
     fn open_session<'a>(&'a self, lease: &'a Lease, new: NewSession) -> RecordFuture<'a, OpenedSession> {
-        port(self.write_for_with(&lease.job, (lease.clone(), new), |db, (lease, new)| {
+        port(self.write_for_with(lease, (lease.clone(), new), |db, (lease, new)| {
             open_session(db, lease, new).boxed()
         }))
     }
@@ -59,8 +60,8 @@ impl RecordStore for Store {
             Ok(None) => return async { Ok(()) }.boxed(),
             Err(error) => return async { Err(error.into()) }.boxed(),
         };
-        let (job, texts) = (commits.lease.job.clone(), Arc::clone(&commits.texts));
-        port(self.append_for(&job, texts, commits, |db, commits| commit::apply(db, commits).boxed()))
+        let (scope, texts) = (WriteScope::from(&commits.lease), Arc::clone(&commits.texts));
+        port(self.append_for(scope, texts, commits, |db, commits| commit::apply(db, commits).boxed()))
     }
 
     fn texts<'a>(&'a self, hashes: Vec<ContentHash>) -> RecordFuture<'a, BTreeMap<ContentHash, String>> {

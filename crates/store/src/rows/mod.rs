@@ -18,11 +18,11 @@ use papertape_core::time::Date;
 /// The columns that [`read_job`] reads.
 pub(crate) const JOB: &str = "job_id, kind,
     (SELECT c.config FROM job_configs c WHERE c.job_id = jobs.job_id), fingerprint, rules_version, status,
-    error, warnings, parent, superseded_by, created_at, started_at, completed_at, crashes";
+    error, warnings, parent, superseded_by, created_at, started_at, completed_at, crashes, parts";
 
 from_row! { impl row => JobRow {
     id, kind, config, fingerprint, rules_version, status, error, warnings: row.document()?, parent, superseded_by,
-    created_at, started_at, completed_at, crashes,
+    created_at, started_at, completed_at, crashes, parts,
 } }
 
 impl FromRow for StepState {

@@ -109,7 +109,7 @@ async fn a_deleted_job_leaves_no_trace(place: Place) {
     assert_eq!(export(&store, "stays").await, before);
     assert_eq!(store.verify_chain(&id("stays")).await.expect("verifies").broken, None);
     assert!(store.get_job(&id("goes")).await.expect("reads").is_none());
-    assert!(store.tail(&id("goes"), 0, 10).await.expect("reads").is_none(), "its streams end");
+    assert!(store.tail(&id("goes"), &0.into(), None, 10).await.expect("reads").is_none(), "its streams end");
     run_goes(&store).await;
     assert_eq!(export(&store, "goes").await, gone);
     assert_eq!(contents(&place).await, with);

@@ -22,6 +22,10 @@ use std::path::Path;
 const OUTSIDE: &[(&str, &str)] = &[
     ("schema_version", "of the database, not of a job"),
     ("record_identity", "of the database, not of a job"),
+    ("workers", "the queue's"),
+    ("job_parts", "the queue's"),
+    ("jobs.parts", "the queue's"),
+    ("job_details.part", "the queue's"),
     ("logins", "who may use the server"),
     ("text_search", "derived: an index of words"),
     ("text_search_config", "derived: an index of words"),

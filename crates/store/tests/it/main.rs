@@ -22,6 +22,7 @@ mod logins;
 mod memory;
 mod packed;
 mod pages;
+mod parts;
 mod places;
 mod plans;
 mod portable;
