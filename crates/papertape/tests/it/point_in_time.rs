@@ -4,7 +4,8 @@ use crate::crash_support::{AGENTS, Desk, agent, completed, day, noting, queue, r
 use crate::memory::{get, items};
 use axum::Router;
 use papertape_agents::config::AgentConfig;
-use papertape_core::id::JobId;
+use papertape_core::id::{ContentHash, JobId};
+use papertape_core::ports::RecordStore as _;
 use papertape_core::time::Date;
 use papertape_service::app::App;
 use papertape_service::trigger::{Request, trigger};

@@ -3,9 +3,11 @@
 use crate::crash_support::{Desk, completed, day, noting, request, session, steps};
 use futures::FutureExt as _;
 use papertape_agents::prompt::PromptSet;
-use papertape_core::id::{AgentName, JobId};
+use papertape_core::id::{AgentName, ContentHash, JobId};
 use papertape_core::message::{ModelName, ModelRequest, Usage};
-use papertape_core::ports::{AttemptFailure, BoxFuture, DeltaSink, ModelClient, ModelResponse, Queue as _};
+use papertape_core::ports::{
+    AttemptFailure, BoxFuture, DeltaSink, ModelClient, ModelResponse, Queue as _, RecordStore as _,
+};
 use papertape_runtime::replay::{self, ReplayDifference, ReplayReport};
 use papertape_runtime::services::Services;
 use papertape_service::trigger::Request;

@@ -285,7 +285,7 @@ fn literal(value: ValueRef<'_>) -> String {
 /// Copies a SQLite database into a PostgreSQL schema of the same version.
 async fn copy_to_postgres(from: &Path, place: &TestDatabase) {
     let old = rusqlite::Connection::open(from).expect("opens");
-    let version: usize = old
+    let version: u32 = old
         .query_row("SELECT max(version) FROM schema_version", [], |row| row.get(0))
         .expect("has a version");
     let (new, connection) =
@@ -301,7 +301,7 @@ async fn copy_to_postgres(from: &Path, place: &TestDatabase) {
     let mut files: Vec<PathBuf> =
         fs::read_dir(folder).expect("is a folder").map(|entry| entry.expect("an entry").path()).collect();
     files.sort();
-    for file in &files[..version] {
+    for file in &files[..version as usize] {
         new.batch_execute(&fs::read_to_string(file).expect("reads")).await.expect("applies");
     }
     let tables = new

@@ -9,8 +9,15 @@ use crate::value::{Array, params};
 use std::sync::Arc;
 use std::time::Instant;
 
-/// Texts per transaction.
+/// Max texts per transaction.
 const BATCH: usize = 512;
+/// Max bytes of texts per transaction, unless a single one is longer.
+const BATCH_BYTES: i64 = 8 << 20;
+
+/// SQL: the texts after `$1` that are to be packed; `$2` is [`PACKED`].
+const UNPACKED: &str = "FROM texts t WHERE t.id > $1 AND t.encoding <> $2
+    AND NOT EXISTS (SELECT 1 FROM reasoning_log_rows m WHERE m.content_id = t.id)
+    AND t.id NOT IN (SELECT r.text_id FROM trade_reflections r)";
 
 /// The work's row in `pending_upgrades`.
 const NAME: &str = "pack_texts";
@@ -69,18 +76,19 @@ pub(crate) async fn pack_next(db: &mut dyn Db) -> Result<Option<PackedBatch>> {
     // Other processes wait for the row.
     let sql = "UPDATE pending_upgrades SET position = position WHERE name = $1 RETURNING position";
     let Some(position) = db.first::<i64>(sql, params![NAME]).await? else { return Ok(None) };
-    let sql = format!(
-        "SELECT t.id, {BODY} FROM texts t WHERE t.id > $1 AND t.encoding <> $2
-            AND NOT EXISTS (SELECT 1 FROM reasoning_log_rows m WHERE m.content_id = t.id)
-            AND t.id NOT IN (SELECT r.text_id FROM trade_reflections r)
-         ORDER BY t.id LIMIT $3"
-    );
-    let found = db.all::<(i64, Body)>(&sql, params![position, PACKED, BATCH]).await?;
-    let Some((last, _)) = found.last() else {
+    let sql = format!("SELECT t.id, octet_length(t.body) {UNPACKED} ORDER BY t.id LIMIT $3");
+    let lengths = db.all::<(i64, i64)>(&sql, params![position, PACKED, BATCH]).await?;
+    let mut bytes = 0;
+    let fits = |(at, (_, length)): &(usize, (i64, i64))| {
+        bytes += length;
+        *at == 0 || bytes <= BATCH_BYTES
+    };
+    let Some((_, (last, _))) = lengths.into_iter().enumerate().take_while(fits).last() else {
         db.execute("DELETE FROM pending_upgrades WHERE name = $1", params![NAME]).await?;
         return Ok(None);
     };
-    let last = *last;
+    let sql = format!("SELECT t.id, {BODY} {UNPACKED} AND t.id <= $3 ORDER BY t.id");
+    let found = db.all::<(i64, Body)>(&sql, params![position, PACKED, last]).await?;
     let (mut batch, mut ids, mut blobs) = (PackedBatch::default(), Vec::new(), Vec::new());
     for (id, Body(body)) in found {
         let Some(packed) = pack::pack(&body) else { continue };
