@@ -13,7 +13,7 @@ use crate::config::{SimulationConfig, decode};
 use crate::services::Services;
 use papertape_agents::day::StartState;
 use papertape_core::RULES_VERSION;
-use papertape_core::id::AgentName;
+use papertape_core::id::{AgentName, ContentHash};
 use papertape_core::market::{AuditDataset, Dataset, Future};
 use papertape_core::record::JobRow;
 use papertape_core::time::Date;
@@ -121,6 +121,12 @@ impl<'a> Audit<'a> {
     #[must_use]
     pub fn sessions(&self, filter: &SessionFilter) -> Vec<SessionKey> {
         self.sessions.iter().filter(|key| filter.includes(key)).cloned().collect()
+    }
+
+    /// The hash of the job's dataset.
+    #[must_use]
+    pub fn dataset(&self) -> ContentHash {
+        self.config.dataset.hash
     }
 
     /// Why none of the sessions can be audited; `None` if they can.
