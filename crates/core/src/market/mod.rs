@@ -44,6 +44,8 @@ mod listed;
 mod membership;
 mod pack;
 mod parts;
+#[cfg(feature = "planted-leaks")]
+mod planted;
 mod rows;
 mod view;
 
