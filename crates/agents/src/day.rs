@@ -3,7 +3,7 @@
 use crate::config::{AgentConfig, AgentKind};
 use crate::day_input::DayInput;
 use crate::desk::{self, DeskResult};
-use crate::graph::{CLOSE, POST, SOLO};
+use crate::graph::{BAR, CLOSE, POST, SOLO};
 use crate::imported::{ImportedOutcome, replay_imported_day};
 use crate::market_data::{bars, closes, conditions, conditions_at_close, opens};
 use crate::memory::{ARCHIVE_BLOCKS, DayMemory, Memory, TraderOutcome};
@@ -104,17 +104,58 @@ pub async fn run_day(
     input: &DayInput<'_>,
     start: StartState,
 ) -> Result<DayResult, SessionStop> {
+    let at_open = view_at_open(input, &start.books);
+    let after = Box::pin(open_phases(root, input, &at_open, start)).await?;
+    Box::pin(close_phases(root, input, &at_open, after)).await
+}
+
+/// Runs only the phases whose instant is the open: pre and session. An audit runs them over data that end there.
+///
+/// # Errors
+/// A stop.
+pub async fn run_open_phases(
+    root: &mut Ctx,
+    input: &DayInput<'_>,
+    start: StartState,
+) -> Result<(), SessionStop> {
+    let at_open = view_at_open(input, &start.books);
+    Box::pin(open_phases(root, input, &at_open, start)).await.map(drop)
+}
+
+/// The nodes of the phases whose instant is the close.
+pub const NODES_AT_CLOSE: [&str; 3] = [BAR, CLOSE, POST];
+
+/// The day after its session phase.
+struct AfterSession<'a> {
+    books: Books,
+    notices: Vec<String>,
+    memory: DayMemory<'a>,
+    starting: StartingPosition,
+    session: SessionOutcome<'a>,
+    unverified: Option<Unverified>,
+    is_marked: bool,
+    seed: u64,
+}
+
+fn view_at_open<'a>(input: &DayInput<'a>, books: &Books) -> MarketView<'a> {
+    input.dataset.view_of(input.day.open, input.universe, &books.concerned())
+}
+
+async fn open_phases<'a>(
+    root: &mut Ctx,
+    input: &'a DayInput<'a>,
+    at_open: &MarketView<'_>,
+    start: StartState,
+) -> Result<AfterSession<'a>, SessionStop> {
     let StartState { mut books, mut notices, memory, unverified, is_marked, seed } = start;
     let date = input.day.date;
     let starting = starting_position(&books);
-    let at_open = input.dataset.view_of(input.day.open, input.universe, &books.concerned());
-    let at_close = input.dataset.view(input.day.close);
     let mut memory = DayMemory::new(input, input.agent_at(POST), memory);
 
     let mut ctx = root.child(ScopeKey::node("pre"))?;
-    let actions = due_actions(input, &books, &at_open);
-    books.set_conditions(conditions(&books, &at_open));
-    let pre = broker::pre(&mut books, date, &opens(&at_open, input.symbols), &BTreeMap::new(), &actions);
+    let actions = due_actions(input, &books, at_open);
+    books.set_conditions(conditions(&books, at_open));
+    let pre = broker::pre(&mut books, date, &opens(at_open, input.symbols), &BTreeMap::new(), &actions);
     let pre = ledger_or_abort(pre)?;
     notices.extend(record_phase(&mut ctx, &pre).await?);
     memory.on_open(&mut ctx, &books).await?;
@@ -124,7 +165,7 @@ pub async fn run_day(
             let mut ctx = root.child(ScopeKey::node("solo"))?;
             let agent = input.agent_at(SOLO);
             if let Some(recorded) = input.recorded.filter(|_| agent.model.is_recorded()) {
-                let market = (input.symbols, date, &at_open);
+                let market = (input.symbols, date, at_open);
                 SessionOutcome::Recorded(
                     agent,
                     replay_imported_day(&mut ctx, recorded.day, market, &mut books).await?,
@@ -141,12 +182,12 @@ pub async fn run_day(
                 };
                 SessionOutcome::Solo(
                     agent,
-                    solo::run_conversation(&mut ctx, &input, &at_open, &mut books, &memory).await?,
+                    solo::run_conversation(&mut ctx, &input, at_open, &mut books, &memory).await?,
                 )
             }
         }
         AgentKind::Desk => {
-            SessionOutcome::Desk(desk::run(root, input, (&at_open, &notices, &memory), &mut books).await?)
+            SessionOutcome::Desk(desk::run(root, input, (at_open, &notices, &memory), &mut books).await?)
         }
     };
     let unverified = session_mark(&session, unverified, date);
@@ -157,15 +198,28 @@ pub async fn run_day(
         notices.clear();
     }
     notices.extend(session.notices().iter().cloned());
+    Ok(AfterSession { books, notices, memory, starting, session, unverified, is_marked, seed })
+}
+
+async fn close_phases(
+    root: &Ctx,
+    input: &DayInput<'_>,
+    at_open: &MarketView<'_>,
+    after: AfterSession<'_>,
+) -> Result<DayResult, SessionStop> {
+    let AfterSession { mut books, mut notices, memory, starting, session, unverified, is_marked, seed } =
+        after;
+    let date = input.day.date;
+    let at_close = input.dataset.view(input.day.close);
     let mut ctx = root.child(ScopeKey::node("bar"))?;
-    books.set_conditions(conditions(&books, &at_open));
+    books.set_conditions(conditions(&books, at_open));
     let bars = bars(&at_close, input.symbols);
     let within = ledger_or_abort(broker::bar(&mut books, date, &bars))?;
     notices.extend(record_phase(&mut ctx, &within).await?);
 
     let mut ctx = root.child(ScopeKey::node("close"))?;
     let next = input.dataset.next_trading_day(date);
-    books.set_conditions(conditions_at_close(&books, (&at_open, &at_close)));
+    books.set_conditions(conditions_at_close(&books, (at_open, &at_close)));
     let end = ledger_or_abort(broker::close(&mut books, date, next, &closes(bars)))?;
     let outcome = PhaseResult { entries: end.entries.clone(), rejections: end.rejections.clone() };
     notices.extend(record_phase(&mut ctx, &outcome).await?);
@@ -217,9 +271,8 @@ impl SessionOutcome<'_> {
         match self {
             // The data that an imported agent has read is unknown.
             Self::Recorded(..) => Some(UnverifiedKind::Import),
-            Self::Solo(agent, _) if agent.model.is_recorded() => Some(UnverifiedKind::Import),
-            Self::Solo(agent, _) if !agent.tools.is_empty() => Some(UnverifiedKind::ExternalTools),
-            Self::Solo(..) | Self::Desk(_) => None,
+            Self::Solo(agent, _) => unbounded(agent),
+            Self::Desk(_) => None,
         }
     }
 
@@ -238,6 +291,16 @@ impl SessionOutcome<'_> {
             Self::Solo(..) | Self::Recorded(..) => &[],
             Self::Desk(day) => day.notices(),
         }
+    }
+}
+
+/// Why sessions of this agent can see more than the market view; `None`: they cannot.
+#[must_use]
+pub fn unbounded(agent: &AgentConfig) -> Option<UnverifiedKind> {
+    match agent.kind {
+        AgentKind::Solo if agent.model.is_recorded() => Some(UnverifiedKind::Import),
+        AgentKind::Solo if !agent.tools.is_empty() => Some(UnverifiedKind::ExternalTools),
+        AgentKind::Solo | AgentKind::Desk => None,
     }
 }
 

@@ -8,6 +8,7 @@ pub mod error;
 
 mod access;
 mod actions;
+mod audit;
 mod bars;
 mod branch;
 mod cancel;
@@ -113,6 +114,7 @@ fn described() -> OpenApiRouter<App> {
         .routes(routes!(jobs::jobs))
         .routes(routes!(job::job, delete_job::delete_job))
         .routes(routes!(head::head, head::publish))
+        .routes(routes!(audit::audit))
         .routes(routes!(curves::curves))
         .routes(routes!(stream::stream))
         .routes(routes!(plans::plans, plans::create))

@@ -5,6 +5,7 @@
 mod actions;
 mod api_client;
 mod args;
+mod audit;
 mod auth;
 mod backup;
 mod benchmark;
@@ -134,6 +135,8 @@ enum Command {
     Memory(memory::MemoryArgs),
     /// Replay a job from its tape, without external calls
     Replay(replay::ReplayArgs),
+    /// Check a job's sessions for look-ahead
+    Audit(audit::AuditArgs),
     /// Resume a stopped job
     Resume(resume::ResumeArgs),
     /// Copy a job up to a point, change it, and run the rest
@@ -202,6 +205,7 @@ async fn dispatch(common: &Common, command: Command, config: Config) -> Outcome 
         Command::SeenBy(args) => Box::pin(seen_by::seen_by(common, config, args)).await,
         Command::Memory(args) => Box::pin(memory::memory(common, config, args)).await,
         Command::Replay(args) => Box::pin(replay::replay(common, config, args)).await,
+        Command::Audit(args) => Box::pin(audit::audit(common, config, args)).await,
         Command::Resume(args) => Box::pin(resume::resume(common, config, args)).await,
         Command::Branch(args) => Box::pin(branch::branch(common, config, args)).await,
         Command::Cancel(args) => Box::pin(cancel::cancel(common, config, args)).await,

@@ -6,6 +6,7 @@
 pub mod access;
 pub mod actions;
 pub mod agent;
+pub mod audit;
 pub mod bars;
 pub mod chat;
 pub mod compare_traces;

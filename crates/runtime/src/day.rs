@@ -5,7 +5,7 @@ use crate::config::{Imported, SimulationConfig};
 use crate::services::Services;
 use crate::tape_reader::{self, stop_of};
 use papertape_agents::config::AgentConfig;
-use papertape_agents::day::{DayResult, StartState, run_day};
+use papertape_agents::day::{DayResult, StartState, run_day, run_open_phases, unbounded};
 use papertape_agents::day_input::{AgentOverride, DayInput};
 use papertape_agents::graph::Graph;
 use papertape_agents::recorded::{ImportedDay, RecordedDay};
@@ -13,6 +13,7 @@ use papertape_agents::universe::symbols_of;
 use papertape_core::id::{AgentName, ContentHash};
 use papertape_core::market::{Dataset, Listed, TradingDay};
 use papertape_core::message::ModelName;
+use papertape_core::point_in_time::UnverifiedKind;
 use papertape_core::ports::RecordStore;
 use papertape_core::tape::{Host, SessionRun, SessionStop, Tape};
 use papertape_core::time::Date;
@@ -89,10 +90,36 @@ impl<'a> AgentDay<'a> {
         tape: Tape,
         start: StartState,
     ) -> Result<(DayResult, Arc<SessionRun>), SessionStop> {
-        let JobInputs { services, config, dataset } = self.inputs;
+        let session = self.session(host, tape, &start);
+        let result = run_day(&mut session.root(), &self.input(), start).await?;
+        Ok((result, session))
+    }
+
+    /// Runs only the phases of the open. For audits.
+    pub(crate) async fn run_open_phases(
+        &self,
+        host: Arc<dyn Host>,
+        tape: Tape,
+        start: StartState,
+    ) -> Result<Arc<SessionRun>, SessionStop> {
+        let session = self.session(host, tape, &start);
+        run_open_phases(&mut session.root(), &self.input(), start).await?;
+        Ok(session)
+    }
+
+    /// Why the session can see more than the market view; `None`: it cannot.
+    pub(crate) fn unbounded(&self) -> Option<UnverifiedKind> {
+        unbounded(self.input().agent_at(self.graph.start()))
+    }
+
+    fn session(&self, host: Arc<dyn Host>, tape: Tape, start: &StartState) -> Arc<SessionRun> {
         let seed = start.day_seed(&self.agent, self.day.date);
-        let session = SessionRun::new(host, tape, Arc::clone(&services.redactor), seed);
-        let input = DayInput {
+        SessionRun::new(host, tape, Arc::clone(&self.inputs.services.redactor), seed)
+    }
+
+    fn input(&self) -> DayInput<'_> {
+        let JobInputs { services, config, dataset } = self.inputs;
+        DayInput {
             agent: &self.agent,
             changes: &self.changes,
             house_versions: &self.house_versions,
@@ -105,9 +132,7 @@ impl<'a> AgentDay<'a> {
             memory: config.memory,
             embedding: config.embedding.as_ref(),
             recorded: self.recorded.as_ref().map(|(day, writer)| ImportedDay { day, writer }),
-        };
-        let result = run_day(&mut session.root(), &input, start).await?;
-        Ok((result, session))
+        }
     }
 }
 

@@ -1,11 +1,12 @@
-//! Runs jobs: the host behind a session's context, budgets, retries, leases and workers; replay and
-//! branch.
+//! Runs jobs: the host behind a session's context, budgets, retries, leases and workers; replay,
+//! branch and audit.
 //!
 //! This crate knows `core`, the agents, the assistant and an async runtime. It must never know a database, a
 //! model's wire format, HTTP, or where the config comes from: it reaches all of these through core's ports.
 
 pub mod actions;
 pub mod assistant_job;
+pub mod audit;
 pub mod branch;
 pub mod budget;
 mod budget_shares;

@@ -140,8 +140,8 @@ impl Replay<'_> {
 }
 
 /// Makes no calls. A replay-only tape only loads recorded requests from it.
-struct ReplayHost {
-    record: Arc<dyn RecordStore>,
+pub(crate) struct ReplayHost {
+    pub(crate) record: Arc<dyn RecordStore>,
 }
 
 fn missing<'a, T: Send + 'a>(path: &StepPath) -> BoxFuture<'a, Result<T, SessionStop>> {

@@ -39,6 +39,24 @@ pub(crate) async fn newest(
     }
 }
 
+/// The state that an agent's session on a day started from.
+pub(crate) async fn before(
+    record: &dyn RecordStore,
+    config: &SimulationConfig,
+    (job, agent): (&JobId, &AgentConfig),
+    date: Date,
+) -> Result<StartState, SessionStop> {
+    let until = date.yesterday().ok();
+    let found = match until {
+        Some(_) => record.agent_state(job, &agent.name, until).await.map_err(stop_of)?,
+        None => None,
+    };
+    match found {
+        Some(found) => read(tape_reader::expand_stored(record, &found.state).await.map_err(stop_of)?),
+        None => initial(record, config, agent).await,
+    }
+}
+
 fn read(state: Value) -> Result<StartState, SessionStop> {
     serde_json::from_value(state)
         .map_err(|error| SessionStop::Record(format!("a start state cannot be read: {error}")))

@@ -3,13 +3,13 @@
 
 use super::content_ref::ContentRef;
 use super::lessons::Archive;
-use super::origin::RecalledFrom;
+use super::origin::{Origin, RecalledFrom};
 use super::trades::OpenPosition;
 use crate::config::MAX_WINDOW;
 use papertape_core::id::JobId;
 use papertape_core::point_in_time::Unverified;
 use papertape_core::prepared::PreparedText;
-use papertape_core::record::RoundMemoryRow;
+use papertape_core::record::{MemoryKind, RecalledMemoryRow, RoundMemoryRow};
 use papertape_core::time::Timestamp;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -92,6 +92,31 @@ impl Memory {
         self.open.clear();
         self.after_loss = false;
         self
+    }
+
+    /// The memories that became known after an instant, or are about something that happened after it. A memory that a
+    /// session starts with has none.
+    #[must_use]
+    pub fn known_after(&self, instant: Timestamp) -> Vec<RecalledMemoryRow> {
+        let row = |kind, memory_id: String, origin: &Origin, known_at| RecalledMemoryRow {
+            kind,
+            memory_id,
+            job: origin.job.clone(),
+            known_at,
+        };
+        let rounds = self.rounds.iter().map(|round| {
+            let known_at = round.row.known_at;
+            row(MemoryKind::TraderRound, round.row.round_id.to_string(), &round.origin, known_at)
+        });
+        let open = self.open.iter().map(|(id, open)| {
+            let known_at = open.known_at.map_or(open.opened_at, |at| at.max(open.opened_at));
+            row(MemoryKind::OpenPositionContext, id.clone(), &open.origin, known_at)
+        });
+        let lessons = self.archive.iter().map(|lesson| {
+            let known_at = lesson.known_at.max(lesson.exit_time);
+            row(MemoryKind::Trade, lesson.trade_id.to_string(), &lesson.origin, known_at)
+        });
+        rounds.chain(open).chain(lessons).filter(|one| one.known_at > instant).collect()
     }
 
     pub(super) fn remember(&mut self, round: RecalledFrom<RoundMemoryRow>, keep: u32) {

@@ -3,14 +3,14 @@
 //! A bar of a US stock takes 24 bytes, so the daily bars of 500 stocks over 25 years take about 75 MB. Rows
 //! are keyed by their opening instant, so the same columns serve every interval.
 
-use super::keys::{Keys, KeysSlice};
+use super::keys::{Keys, KeysSlice, refill};
 use rust_decimal::Decimal;
 
 /// Integers of the narrowest width that holds them all.
 #[derive(Clone)]
 enum Cells {
-    Narrow(Box<[u32]>),
-    Wide(Box<[u64]>),
+    Narrow(Vec<u32>),
+    Wide(Vec<u64>),
 }
 
 /// A column of non-negative decimals: cell / 10^scale.
@@ -31,8 +31,18 @@ impl Column {
             scale -= 1;
             cells.iter_mut().for_each(|cell| *cell /= 10);
         }
-        let narrow: Result<Box<[u32]>, _> = cells.iter().map(|&cell| u32::try_from(cell)).collect();
-        Self { scale, cells: narrow.map_or_else(|_| Cells::Wide(cells.into()), Cells::Narrow) }
+        let narrow: Result<Vec<u32>, _> = cells.iter().map(|&cell| u32::try_from(cell)).collect();
+        let cells = match narrow {
+            Ok(mut narrow) => {
+                narrow.shrink_to_fit();
+                Cells::Narrow(narrow)
+            }
+            Err(_) => {
+                cells.shrink_to_fit();
+                Cells::Wide(cells)
+            }
+        };
+        Self { scale, cells }
     }
 
     /// The first `count` values, without access to the others.
@@ -48,6 +58,45 @@ impl Column {
         match &self.cells {
             Cells::Narrow(cells) => cells.len(),
             Cells::Wide(cells) => cells.len(),
+        }
+    }
+
+    /// An empty column of the same scale and width, for [`Self::refill`].
+    pub(super) fn empty_like(&self) -> Self {
+        let cells = match &self.cells {
+            Cells::Narrow(_) => Cells::Narrow(Vec::new()),
+            Cells::Wide(_) => Cells::Wide(Vec::new()),
+        };
+        Self { scale: self.scale, cells }
+    }
+
+    /// Keeps the first `valid` values and copies the following ones from `source`, a column of the same scale and
+    /// width, up to `count` values.
+    pub(super) fn refill(&mut self, source: &Self, valid: usize, count: usize) {
+        match (&mut self.cells, &source.cells) {
+            (Cells::Narrow(cells), Cells::Narrow(source)) => refill(cells, source, valid, count),
+            (Cells::Wide(cells), Cells::Wide(source)) => refill(cells, source, valid, count),
+            _ => *self = source.clone(),
+        }
+    }
+
+    /// Adds a cell, at most [`Self::max_cell`].
+    pub(super) fn push_cell(&mut self, cell: u64) {
+        match &mut self.cells {
+            Cells::Narrow(cells) => cells.push(u32::try_from(cell).unwrap_or(u32::MAX)),
+            Cells::Wide(cells) => cells.push(cell),
+        }
+    }
+
+    pub(super) fn cell(&self, at: usize) -> u64 {
+        self.first(at + 1).cell(at)
+    }
+
+    /// The largest cell that fits.
+    pub(super) fn max_cell(&self) -> u64 {
+        match &self.cells {
+            Cells::Narrow(_) => u64::from(u32::MAX),
+            Cells::Wide(_) => u64::MAX,
         }
     }
 }
@@ -241,6 +290,18 @@ impl Bars {
     pub(super) fn closed(&self) -> usize {
         self.close.len()
     }
+
+    /// No bars, with columns of the same form.
+    pub(super) fn empty_like(&self) -> Self {
+        Self {
+            opens_at: self.opens_at.empty_like(),
+            open: self.open.empty_like(),
+            high: self.high.empty_like(),
+            low: self.low.empty_like(),
+            close: self.close.empty_like(),
+            volume: self.volume.empty_like(),
+        }
+    }
 }
 
 /// A borrowed prefix of a symbol's bars.
@@ -281,7 +342,7 @@ mod tests {
         let cells =
             vec![0, 1, 10, 100, 1_000, 12_300, 1_230_001, 99_990, u64::MAX, 10_000_000_000_000_000_000];
         for scale in 0..=19 {
-            let column = Column { scale, cells: Cells::Wide(cells.clone().into()) };
+            let column = Column { scale, cells: Cells::Wide(cells.clone()) };
             let slice = column.first(cells.len());
             for at in 0..cells.len() {
                 let (one, two) = (slice.get_normalized(at), slice.get(at).normalize());

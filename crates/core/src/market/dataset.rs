@@ -23,6 +23,10 @@ pub struct Dataset {
     hash: ContentHash,
     parts: DatasetParts,
     caches: Caches,
+    /// In an audit, a date and the trading day after it: the only day after its instant that it may name.
+    announced: Option<(Date, Date)>,
+    #[cfg(feature = "planted-leaks")]
+    pub(super) leak: Option<super::Leak>,
 }
 
 impl Dataset {
@@ -32,7 +36,29 @@ impl Dataset {
 
     /// A dataset of parts whose hash is known.
     pub(super) fn known(name: String, hash: ContentHash, parts: DatasetParts) -> Self {
-        Self { name, hash, parts, caches: Caches::default() }
+        Self {
+            name,
+            hash,
+            parts,
+            caches: Caches::default(),
+            announced: None,
+            #[cfg(feature = "planted-leaks")]
+            leak: None,
+        }
+    }
+
+    /// Its parts, for an audit, which moves its instant. Caches are dropped with `drop_caches`; the calendar is
+    /// supplemented by `announced`, a date and the trading day after it.
+    pub(super) fn parts_for_audit(
+        &mut self,
+        drop_caches: bool,
+        announced: Option<(Date, Date)>,
+    ) -> &mut DatasetParts {
+        if drop_caches {
+            self.caches = Caches::default();
+        }
+        self.announced = announced;
+        &mut self.parts
     }
 
     pub(super) fn caches(&self) -> &Caches {
@@ -83,7 +109,10 @@ impl Dataset {
     /// day's open may depend on this.
     #[must_use]
     pub fn next_trading_day(&self, date: Date) -> Date {
-        calendar::next_day(&self.parts.days, date)
+        match self.announced {
+            Some((today, next)) if today == date => next,
+            _ => calendar::next_day(&self.parts.days, date),
+        }
     }
 
     /// All its trading days, oldest first.

@@ -4,8 +4,8 @@
 /// minutes, the usual case, they take four bytes each.
 #[derive(Clone)]
 pub(super) enum Keys {
-    Minutes(Box<[u32]>),
-    Micros(Box<[i64]>),
+    Minutes(Vec<u32>),
+    Micros(Vec<i64>),
 }
 
 const MINUTE: i64 = 60_000_000;
@@ -13,8 +13,46 @@ const MINUTE: i64 = 60_000_000;
 impl Keys {
     pub(super) fn pack(micros: Vec<i64>) -> Self {
         let minute = |at: &i64| (at % MINUTE == 0).then(|| u32::try_from(at / MINUTE).ok()).flatten();
-        let minutes: Option<Box<[u32]>> = micros.iter().map(minute).collect();
-        minutes.map_or_else(|| Self::Micros(micros.into()), Self::Minutes)
+        let minutes: Option<Vec<u32>> = micros.iter().map(minute).collect();
+        match minutes {
+            Some(mut minutes) => {
+                minutes.shrink_to_fit();
+                Self::Minutes(minutes)
+            }
+            None => Self::Micros(micros),
+        }
+    }
+
+    /// No keys, in the same form.
+    pub(super) fn empty_like(&self) -> Self {
+        match self {
+            Self::Minutes(_) => Self::Minutes(Vec::new()),
+            Self::Micros(_) => Self::Micros(Vec::new()),
+        }
+    }
+
+    /// Keeps the first `valid` keys and copies the following ones from `source`, up to `count` keys.
+    pub(super) fn refill(&mut self, source: &Self, valid: usize, count: usize) {
+        match (&mut *self, source) {
+            (Self::Minutes(keys), Self::Minutes(source)) => refill(keys, source, valid, count),
+            (Self::Micros(keys), Self::Micros(source)) => refill(keys, source, valid, count),
+            _ => *self = source.clone(),
+        }
+    }
+
+    /// Adds a key after the last one. `false` if it does not fit the form.
+    pub(super) fn push(&mut self, micros: i64) -> bool {
+        match self {
+            Self::Minutes(keys) => {
+                let minute = (micros % MINUTE == 0).then(|| u32::try_from(micros / MINUTE).ok()).flatten();
+                keys.extend(minute);
+                minute.is_some()
+            }
+            Self::Micros(keys) => {
+                keys.push(micros);
+                true
+            }
+        }
     }
 
     pub(super) fn len(&self) -> usize {
@@ -82,4 +120,11 @@ impl KeysSlice<'_> {
     pub(super) fn iter(&self) -> impl Iterator<Item = i64> {
         (0..self.len()).map(|row| self.get(row))
     }
+}
+
+/// Keeps the first `valid` items of a list and copies the following ones from `source`, up to `count` items.
+pub(super) fn refill<T: Clone>(list: &mut Vec<T>, source: &[T], valid: usize, count: usize) {
+    list.truncate(valid.min(count));
+    let from = list.len();
+    list.extend_from_slice(&source[from..count]);
 }

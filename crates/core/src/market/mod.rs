@@ -23,6 +23,7 @@
 //! Series are in the share units of the view's instant: bars before a split in effect have their prices
 //! divided and their volumes multiplied by its ratio. Dividends never adjust.
 
+mod audit;
 mod benchmark;
 mod builder;
 mod caches;
@@ -37,13 +38,18 @@ mod facts;
 pub mod indicator;
 mod interval;
 mod keys;
+#[cfg(feature = "planted-leaks")]
+mod leak;
 mod listed;
 mod membership;
 mod pack;
 mod parts;
+#[cfg(feature = "planted-leaks")]
+mod planted;
 mod rows;
 mod view;
 
+pub use audit::{AuditDataset, Future};
 pub use benchmark::{BenchmarkSeries, BenchmarkStart, NoBenchmark};
 pub use builder::{DailyBar, DatasetBuilder};
 pub use calendar::{TradingDay, TradingHours};
@@ -56,6 +62,8 @@ pub use facts::{
 };
 pub use indicator::{Indicator, IndicatorColumn, IndicatorTable};
 pub use interval::Interval;
+#[cfg(feature = "planted-leaks")]
+pub use leak::Leak;
 pub use listed::Listed;
 pub use pack::UnpackError;
 pub use rows::{BarAfterOpen, BarRows, IntradayBar, impossible_bar};

@@ -24,5 +24,5 @@ pub use ctx::{Ctx, LocalStep, TranscriptMessage};
 pub use guard::{Branch, GuardOutcome, GuardedBranch, NodeFailure};
 pub use host::{ActionOptions, ActionReply, CallOptions, CallOutcome, CallOutcomeWithWrites, Host};
 pub use session::{SessionRun, ToolInvocation};
-pub use stop::{Divergence, SessionStop};
+pub use stop::{Divergence, SessionStop, excerpts};
 pub use tape::Tape;

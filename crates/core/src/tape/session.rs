@@ -54,6 +54,18 @@ impl SessionRun {
         self.commit(closing).await
     }
 
+    /// Ends a run that stops before these scopes, for an audit: every step of the tape outside of them must have been
+    /// used. Nothing is written.
+    ///
+    /// # Errors
+    /// [`SessionStop::UnconsumedSteps`].
+    pub fn finish_before(&self, scopes: &[&str]) -> Result<(), SessionStop> {
+        let is_later = |path: &StepPath| scopes.iter().any(|scope| path.is_within(scope));
+        let mut unread = self.tape().unread();
+        unread.retain(|path| !is_later(path));
+        if unread.is_empty() { Ok(()) } else { Err(SessionStop::UnconsumedSteps(unread)) }
+    }
+
     pub(super) fn tape(&self) -> MutexGuard<'_, Tape> {
         lock(&self.tape)
     }

@@ -70,11 +70,17 @@ impl fmt::Display for Divergence {
             return Ok(());
         };
         let pointer = if difference.pointer.is_empty() { "/" } else { &difference.pointer };
-        let (left, right) = match (&difference.left, &difference.right) {
-            (Some(Value::String(left)), Some(Value::String(right))) => neighbourhood(left, right),
-            (left, right) => (side(left.as_ref()), side(right.as_ref())),
-        };
+        let (left, right) = excerpts(difference);
         write!(f, " at {pointer}: the tape has {left}, now it is {right}")
+    }
+}
+
+/// Both values of a difference as JSON, shortened to the neighborhood of the first differing character.
+#[must_use]
+pub fn excerpts(difference: &Difference) -> (String, String) {
+    match (&difference.left, &difference.right) {
+        (Some(Value::String(left)), Some(Value::String(right))) => neighbourhood(left, right),
+        (left, right) => (side(left.as_ref()), side(right.as_ref())),
     }
 }
 

@@ -12,6 +12,7 @@ mod books_rules;
 mod books_stops;
 mod books_support;
 mod market_answers;
+mod market_audit;
 mod market_benchmark;
 mod market_build;
 mod market_calendar;

@@ -516,7 +516,7 @@ async fn actions_speak_the_readers_language() {
     let ran = messages("回测动量交易员，标的 AAPL，从 2012-10-01 到 2012-10-02，并与买入持有比较").await;
     assert!(ran[1].contains("个运行") && ran[1].contains("个基准"), "{ran:?}");
     assert!(messages("查询最新运行的状态").await[0].contains("个模型日"));
-    assert!(messages("审计最新的运行").await[0].contains("个会话重放一致"));
+    assert!(messages("审计最新的运行").await[0].contains("个会话通过审计"));
     assert!(messages("搜索记忆：AAPL").await[0].contains("条已平仓交易的反思"));
     let told = &messages("回测动量，标的 TSLA，2012年10月").await[0];
     assert!(told.starts_with("标的无效，系统提示：“"), "{told}");

@@ -20,6 +20,7 @@ mod assistant_jobs;
 mod assistant_search;
 mod assistant_support;
 mod assistant_told;
+mod audit;
 mod benchmark;
 mod branch_jobs;
 mod cleanup_jsonl;

@@ -1,31 +1,28 @@
 //! What the assistant sees of simulations: the API's requests and views, in short form.
 
+use super::audit;
 use super::decisions;
 use super::runs::{Run, percent};
-use super::toolbox::{JobToolbox, ToolArgs, bad, missing, no_job, service_failure, unavailable};
+use super::toolbox::{JobToolbox, ToolArgs, bad, missing, service_failure, unavailable};
 use crate::error::ServiceError;
 use crate::trigger;
 use crate::view;
 use futures::FutureExt as _;
 use papertape_assistant::actions;
-use papertape_core::RULES_VERSION;
 use papertape_core::id::{JobId, Symbol};
 use papertape_core::language::Language;
 use papertape_core::market::BarRange;
 use papertape_core::message::CallFailure;
-use papertape_core::ports::{BoxFuture, JobControl, JobTool, Queue as _, RecordStore as _, ToolCaller};
-use papertape_core::time::{Date, Timestamp};
+use papertape_core::ports::{BoxFuture, JobControl, JobTool, Queue as _, ToolCaller};
+use papertape_core::time::Date;
+use papertape_protocol::audit::AuditQuery;
 use papertape_protocol::jobs::StatusQuery;
 use papertape_protocol::memory::{ReflectionResponse, SearchBy, TradesQuery};
 use papertape_protocol::number::number;
-use papertape_protocol::query::SessionPageQuery;
 use papertape_protocol::reasoning::ReasoningQuery;
 use papertape_runtime::budget::Budget;
-use papertape_runtime::replay;
 use serde_json::{Value, json};
 
-/// Sessions whose data reads an audit checks.
-const MAX_AUDITED: usize = 400;
 /// Messages of a day: default and maximum.
 const MESSAGES: u32 = 20;
 /// Bars: default and maximum.
@@ -297,79 +294,12 @@ impl JobToolbox {
         Ok(json!({ "message": message, "symbol": symbol, "dataset": name, "bars": bars }))
     }
 
+    /// Audits all of a job's sessions, as `papertape audit` does.
     async fn audit(&self, args: &ToolArgs<'_>) -> Result<Value, CallFailure> {
         let job = self.job(args).await?;
-        let row = self.0.store.get_job(&job).await.map_err(unavailable)?;
-        let row = row.ok_or_else(|| missing(no_job(job.as_str(), args)))?;
-        let report = replay::run(&self.0.services, &row).await.map_err(missing)?;
-        let read = self.market_reads(&job).await?;
-        let faults: Vec<Value> = report
-            .faults
-            .iter()
-            .map(|fault| json!({ "model": fault.agent, "date": fault.date, "reason": fault.reason }))
-            .collect();
-        let (equal, differ, open) = (report.equal, faults.len(), report.unfinished);
-        let (reads, late) = (read.reads, read.late);
-        let replayed = report.recorded_under.map(|rules| {
-            args.localized(
-                format!("recorded under rules {rules}; not replayed, because this program replays rules {RULES_VERSION}"),
-                format!("该任务按规则版本 {rules} 记录，当前版本只能重放规则版本 {RULES_VERSION}，因此未重放"),
-            )
-        });
-        let message = args.localized(
-            format!(
-                "{equal} session(s) replayed identically, {differ} differ, {open} not ended; {reads} market read(s), \
-                 {late} known only after their day"
-            ),
-            format!(
-                "{equal} 个会话重放一致，{differ} 个不同，{open} 个未结束；读取行情 {reads} 次，其中 {late} 次在当日之后才可知"
-            ),
-        );
-        Ok(json!({
-            "message": replayed.unwrap_or(message), "recorded_under_rules": row.rules_version,
-            "job_id": job, "sessions_equal": report.equal, "steps": report.steps,
-            "sessions_unfinished": report.unfinished, "faults": faults, "market_reads": read.reads,
-            "rows_shown": read.rows, "reads_known_after_their_day": read.late,
-            "sessions_audited": read.sessions, "latest_known_at": read.latest,
-        }))
+        let all = AuditQuery::default();
+        let audited = Box::pin(view::audit_all(&self.0, job.as_str(), &all, &|_, _| {})).await;
+        let audited = audited.map_err(service_failure)?;
+        Ok(audit::result(&audited, args))
     }
-
-    /// What a job's sessions read of the market.
-    async fn market_reads(&self, job: &JobId) -> Result<MarketReads, CallFailure> {
-        let store = &self.0.store;
-        let mut reads = MarketReads::default();
-        let Some(details) = store.job_details(job).await.map_err(unavailable)? else { return Ok(reads) };
-        for day in details.days.iter().take(MAX_AUDITED) {
-            let found = store.find_session(job, &day.agent, day.date).await.map_err(unavailable)?;
-            let Some(session) = found else { continue };
-            reads.sessions += 1;
-            let mut cursor = None;
-            loop {
-                let query = SessionPageQuery { limit: Some(200), cursor };
-                let page = view::exposures(&self.0, session.id.0, query).await.map_err(service_failure)?;
-                for read in &page.exposures {
-                    reads.reads += 1;
-                    reads.rows += read.rows;
-                    reads.latest = reads.latest.max(read.latest_known_at);
-                    let after = read.last_date.is_some_and(|last| last > day.date);
-                    reads.late += u64::from(after);
-                }
-                match page.next_cursor {
-                    Some(next) => cursor = Some(next),
-                    None => break,
-                }
-            }
-        }
-        Ok(reads)
-    }
-}
-
-/// The market data that sessions read.
-#[derive(Default)]
-struct MarketReads {
-    sessions: u64,
-    reads: u64,
-    rows: u64,
-    late: u64,
-    latest: Option<Timestamp>,
 }

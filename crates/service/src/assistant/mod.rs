@@ -1,5 +1,6 @@
 //! The assistant's composition: what its jobs need, how they are queued, and what it sees of simulations.
 
+mod audit;
 mod decisions;
 mod job_tools;
 mod listing;

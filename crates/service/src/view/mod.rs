@@ -14,6 +14,7 @@ use papertape_store::PageRequest;
 use std::collections::BTreeMap;
 
 mod actions;
+mod audit;
 mod bars;
 mod chat;
 mod compare_traces;
@@ -45,6 +46,7 @@ mod traces;
 mod usage;
 
 pub use actions::{actions, plan_jobs};
+pub use audit::{AuditProgress, audit, audit_all};
 pub use bars::bars;
 pub use chat::{chat_session, chat_sessions};
 pub use compare_traces::compare_traces;

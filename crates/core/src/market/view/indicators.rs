@@ -26,7 +26,10 @@ impl MarketView<'_> {
         }
         let day = |row| self.day_at(known.bars.opens_at.get(row));
         let dates: Vec<Date> = (rows.saturating_sub(limit)..rows).map(|row| day(row).date).collect();
-        let checkpoints = self.caches.checkpoints.series(symbol, known.latest_split());
+        let split = known.latest_split();
+        #[cfg(feature = "planted-leaks")]
+        let split = split.filter(|_| self.leak != Some(crate::market::Leak::CacheWithoutShareUnits));
+        let checkpoints = self.caches.checkpoints.series(symbol, split);
         let table =
             IndicatorTable::of(indicators, (rows, dates), checkpoints, |from| known.input(from, self.days));
         let (first, last) = (day(0), day(rows - 1));

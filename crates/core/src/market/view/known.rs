@@ -27,11 +27,11 @@ fn is_idle(bars: &Bars, row: usize) -> bool {
 
 /// The known prefix of a symbol's rows: at least one bar has opened.
 pub(in crate::market) struct VisibleSeries<'a> {
-    pub(super) instrument: &'a Instrument,
-    pub(super) bars: BarsSlice<'a>,
+    pub(in crate::market) instrument: &'a Instrument,
+    pub(in crate::market) bars: BarsSlice<'a>,
     /// The intraday bars by interval: at least one of each has opened.
-    pub(super) within: Vec<(Interval, BarsSlice<'a>)>,
-    pub(super) actions: &'a [CorporateAction],
+    pub(in crate::market) within: Vec<(Interval, BarsSlice<'a>)>,
+    pub(in crate::market) actions: &'a [CorporateAction],
 }
 
 impl<'a> VisibleSeries<'a> {

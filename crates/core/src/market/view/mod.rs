@@ -8,6 +8,8 @@ mod read;
 mod universe;
 
 pub(super) use known::LOOK_BACK;
+#[cfg(feature = "planted-leaks")]
+pub(super) use known::VisibleSeries;
 pub use read::{Bar, BarRange, Exposure, KnownPrice, PriceKind, ViewRead};
 pub use universe::GENERAL_NEWS;
 
@@ -23,6 +25,7 @@ use crate::ledger::CorporateAction;
 use crate::money::Price;
 use crate::time::{Date, Timestamp};
 use jiff::tz::TimeZone;
+#[cfg(not(feature = "planted-leaks"))]
 use known::VisibleSeries;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -53,6 +56,8 @@ pub struct MarketView<'a> {
     pub(super) memberships: &'a [Published<MembershipChange>],
     /// `None`: every symbol can be seen and traded.
     pub(super) universe: Option<Universe>,
+    #[cfg(feature = "planted-leaks")]
+    pub(super) leak: Option<super::Leak>,
 }
 
 impl<'a> MarketView<'a> {
@@ -88,6 +93,8 @@ impl<'a> MarketView<'a> {
                 .collect(),
             memberships: published(&parts.memberships, instant),
             universe: None,
+            #[cfg(feature = "planted-leaks")]
+            leak: None,
         }
     }
 

@@ -10,7 +10,10 @@ impl Dataset {
     /// What was known at this instant.
     #[must_use]
     pub fn view(&self, instant: Timestamp) -> MarketView<'_> {
-        MarketView::new(self.parts(), self.hash(), self.caches(), instant)
+        let view = MarketView::new(self.parts(), self.hash(), self.caches(), instant);
+        #[cfg(feature = "planted-leaks")]
+        let view = self.leaking(view);
+        view
     }
 
     /// A dataset with only what a view at this instant can see, calendar included. Its hash differs if

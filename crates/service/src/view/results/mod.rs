@@ -29,6 +29,7 @@ pub(crate) use benchmark::unknown_benchmark;
 pub use conventions::conventions_of;
 pub use head::session_head;
 
+pub(super) use point_in_time::reason_of_mark;
 pub(super) use researched::Researched;
 pub(crate) use researched::is_full_research;
 

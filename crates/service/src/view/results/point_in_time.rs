@@ -23,16 +23,29 @@ pub(super) async fn reason(
     let Some(metadata) = metadata.filter(|metadata| metadata["point_in_time"] == UNVERIFIED) else {
         return Ok(None);
     };
-    let config = configs.of(app, job).await?;
     let mark = Unverified::from_session(metadata, date);
+    reason_of_mark(app, configs, (job, agent), mark).await.map(Some)
+}
+
+/// A mark with the session that it originates from.
+///
+/// # Errors
+/// A database error.
+pub(in crate::view) async fn reason_of_mark(
+    app: &App,
+    configs: &mut Configs,
+    (job, agent): (&JobId, &AgentName),
+    mark: Unverified,
+) -> Result<PointInTimeReason, ServiceError> {
+    let config = configs.of(app, job).await?;
     let parent = config.and_then(|config| config.branch.as_ref()).map(|branch| branch.job.clone());
     let parent = parent.filter(|_| mark.kind == UnverifiedKind::Branch);
     let origin = mark.job.or(parent).unwrap_or_else(|| job.clone());
     let session = app.store.find_session(&origin, agent, mark.date).await?;
-    Ok(Some(PointInTimeReason {
+    Ok(PointInTimeReason {
         kind: mark.kind,
         job: origin.to_string(),
         session: session.map(|session| session.id.0),
         date: mark.date,
-    }))
+    })
 }
