@@ -28,10 +28,9 @@ fn day(said: &str, side: Side, quantity: i64) -> RecordedDay {
         tool_input: None,
     };
     RecordedDay {
-        instructions: None,
         messages: vec![message(Role::User, "What now?"), message(Role::Assistant, said)],
         orders: vec![RecordedOrder { symbol: "AAPL".into(), side, quantity: Quantity::from(quantity) }],
-        books: None,
+        ..RecordedDay::default()
     }
 }
 
@@ -47,6 +46,7 @@ fn agents() -> Vec<RecordedAgent> {
         initial_cash: Money::from(10_000),
         days: days.clone(),
         symbols: ["AAPL".into(), "IBM".into(), "NONE".into()].into(),
+        desk: None,
     };
     vec![agent("alpha"), agent("beta")]
 }
