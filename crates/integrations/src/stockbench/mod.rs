@@ -14,11 +14,14 @@ pub use run::{Run, RunFolder, read};
 
 use crate::imports::{RunReport, files};
 use std::collections::BTreeSet;
+use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
 /// The name of these runs in a job's config.
 pub const FORMAT: &str = "stockbench";
+/// How many folders above the given one are searched for the storage: `storage/reports/backtest/RUN` has three.
+const MAX_ABOVE: usize = 3;
 
 /// What is in a folder.
 #[derive(Clone, Debug, Default)]
@@ -39,8 +42,9 @@ pub fn find(dir: &Path, data: Option<&Path>, report: &mut RunReport) -> io::Resu
     let storage = match data {
         Some(data) => [data.to_owned(), data.join("storage")].into_iter().find(|path| is_storage(path)),
         None => {
-            let above = dir.ancestors().take(5).map(Path::to_owned);
-            [dir.join("storage")].into_iter().chain(above).find(|path| is_storage(path))
+            let whole = fs::canonicalize(dir).unwrap_or_else(|_| dir.to_owned());
+            let above = whole.ancestors().skip(1).take(MAX_ABOVE).map(Path::to_owned);
+            [dir.join("storage"), dir.to_owned()].into_iter().chain(above).find(|path| is_storage(path))
         }
     };
     let is_cache = |path: &Path| {

@@ -79,7 +79,7 @@ pub(super) struct Curve {
     values: BTreeMap<Date, (Decimal, RowPlace)>,
 }
 
-/// Reads the equity curve, and compares it with the scorecard beside it.
+/// Reads the equity curve, and compares it with the scorecards.
 pub(super) fn read_equity(equity: &[PathBuf], scorecards: &[PathBuf], report: &mut RunReport) -> Curve {
     let mut curve = Curve::default();
     if let [_, second, ..] = equity {

@@ -113,7 +113,7 @@ impl Entry {
         let days = holding.strip_suffix('d').and_then(|days| days.parse::<usize>().ok());
         let Some(holding_days) = days else {
             let why = format!(
-                "its holding period `{holding}` is no number of days, so its outcome is undated; an undated memory is never shown"
+                "its holding period `{holding}` is not a number of days, so its outcome is undated; an undated memory is never shown"
             );
             report.skip(&at.to_string(), &why);
             return None;

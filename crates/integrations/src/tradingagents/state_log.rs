@@ -11,6 +11,8 @@ use papertape_core::json::to_value;
 use papertape_core::provenance::Research;
 use papertape_core::time::{Date, parse_date};
 use serde::Deserialize;
+use serde::de::IgnoredAny;
+use std::collections::BTreeMap;
 use std::path::Path;
 
 /// The analysts' nodes.
@@ -47,7 +49,7 @@ struct Debate {
     judge_decision: String,
 }
 
-/// The names before version 0.2.1 were `risky` and `safe`.
+/// The names before version 0.2.0 were `risky` and `safe`.
 #[derive(Deserialize)]
 struct Risk {
     #[serde(alias = "risky_history")]
@@ -62,38 +64,67 @@ struct Risk {
 /// Reads a log. What is wrong with it goes into the report.
 pub(super) fn read(path: &Path, runs: &mut Runs, report: &mut RunReport) {
     let file = path.display().to_string();
-    let place = |line| RowPlace { file: file.clone(), line };
-    let log: StateLog = match files::json(path) {
-        Ok(log) => log,
-        Err((line, reason)) => return report.problem(place(line), reason),
-    };
-    let about = match identify(path, &log) {
+    match files::text(path).and_then(|text| states(&text)) {
+        Ok(logs) => {
+            let has_several = logs.len() > 1;
+            logs.into_iter().for_each(|log| add(path, (log, has_several), runs, report));
+        }
+        Err((line, reason)) => report.problem(RowPlace { file, line }, reason),
+    }
+}
+
+/// The states of a file: one, or, as versions before 0.2.4 write it, one for each day that their process has seen.
+fn states(text: &str) -> Result<Vec<StateLog>, (u64, String)> {
+    let keys = serde_json::from_str::<BTreeMap<String, IgnoredAny>>(text).unwrap_or_default();
+    if keys.is_empty() || !keys.keys().all(|key| parse_date(key).is_ok()) {
+        return files::parse_json(text).map(|log| vec![log]);
+    }
+    let logs: BTreeMap<String, StateLog> = files::parse_json(text)?;
+    match logs.iter().find(|(date, log)| **date != log.trade_date) {
+        Some((date, log)) => {
+            let line = files::line_of_key(text, date);
+            Err((line, format!("its `trade_date` is `{}`, but it is under {date}", log.trade_date)))
+        }
+        None => Ok(logs.into_values().collect()),
+    }
+}
+
+fn add(path: &Path, (log, has_several): (StateLog, bool), runs: &mut Runs, report: &mut RunReport) {
+    let file = path.display().to_string();
+    let at = RowPlace { file: file.clone(), line: 1 };
+    let about = match identify(path, &log, has_several) {
         Ok(about) => about,
-        Err(reason) => return report.problem(place(1), reason),
+        Err(reason) => return report.problem(at, reason),
     };
     let (date, ticker) = about.clone();
     let analysis = analysis(&ticker, date, log, &file, report);
     match runs.analyses.get(&about) {
-        None => drop(runs.analyses.insert(about, Found { analysis, at: place(1) })),
+        None => drop(runs.analyses.insert(about, Found { analysis, at })),
         Some(found) if found.analysis == analysis => {
-            report.skip(&file, &format!("it repeats {}", found.at.file));
+            report.skip(&file, &format!("its analysis of {ticker} on {date} repeats {}", found.at.file));
         }
         Some(found) => {
             let reason = format!("another analysis of {ticker} on {date} is in {}", found.at.file);
-            report.problem(place(1), reason);
+            report.problem(at, reason);
         }
     }
 }
 
-/// The day and the symbol, which the file's name and its folder must confirm.
-fn identify(path: &Path, log: &StateLog) -> Result<(Date, Symbol), String> {
+/// The day and the symbol. The file's name and its folder must confirm them.
+fn identify(path: &Path, log: &StateLog, has_several: bool) -> Result<(Date, Symbol), String> {
     let ticker =
         symbol(&log.company_of_interest).map_err(|reason| format!("`company_of_interest`: {reason}"))?;
     let date = parse_date(&log.trade_date).map_err(|reason| format!("`trade_date`: {reason}"))?;
     let name = files::name(path);
     let named = name.strip_prefix("full_states_log_").and_then(|name| name.strip_suffix(".json"));
-    if named != Some(log.trade_date.as_str()) {
-        return Err(format!("its `trade_date` is {date}, unlike its name"));
+    let named = named.and_then(|name| parse_date(name).ok());
+    if named != Some(date) {
+        // The other days of a file of several can be of other tickers.
+        return if has_several {
+            Ok((date, ticker))
+        } else {
+            Err(format!("its `trade_date` is {date}, unlike its name"))
+        };
     }
     let folder = path.parent().filter(|parent| files::name(parent) == "TradingAgentsStrategy_logs");
     let folder = folder.and_then(Path::parent).map(files::name).unwrap_or_default();

@@ -57,9 +57,8 @@ static OF_TRADINGAGENTS: [Hostile; 24] = [
     hostile("full_states_log_2012-10-01.json, line ", "duplicate field `trade_date`", |dir| {
         replace(&dir.join(STATE), "\"market_report\"", "\"trade_date\": \"2012-10-01\", \"market_report\"");
     }),
-    hostile("full_states_log_2012-10-01.json, line 1", "recursion limit", |dir| {
-        let deep = format!("{{\"investment_plan\": {}", "[".repeat(200_000));
-        put(&dir.join(STATE), &deep);
+    hostile("scorecard.json, line 1", "recursion limit", |dir| {
+        put(&dir.join("backtest/scorecard.json"), &format!("{{\"x\": {}", "[".repeat(200_000)));
     }),
     hostile("full_states_log_2012-10-01.json, line 2", "it is not UTF-8", |dir| {
         bytes(&dir.join(STATE), b"{\n\"company_of_interest\": \"\xff\xfe\"}");
@@ -99,7 +98,7 @@ static OF_TRADINGAGENTS: [Hostile; 24] = [
     hostile("trading_memory.md, line 17", "it has no `DECISION:`", |dir| {
         replace(&dir.join("memory/trading_memory.md"), "DECISION:\nWe", "We");
     }),
-    hostile("trading_memory.md, line 30", "another entry of AAPL on 2012-10-01 is on line 1", |dir| {
+    hostile("trading_memory.md, line 27", "another entry of AAPL on 2012-10-01 is on line 1", |dir| {
         replace(&dir.join("memory/trading_memory.md"), "[2012-10-03 | AAPL", "[2012-10-01 | AAPL");
     }),
     hostile("decisions.jsonl, line 2", "only 1 is supported", |dir| {

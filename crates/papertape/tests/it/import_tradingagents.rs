@@ -267,3 +267,24 @@ fn links_and_foreign_days_are_left_out() {
     tool.ends(&["import", "tradingagents", "empty", "--dataset", "us-daily-2000-2013"], 2);
     tool.ends(&["import", "tradingagents", "missing", "--dataset", "us-daily-2000-2013"], 2);
 }
+
+// Goal: the logs of older versions, which hold all days of a process under their dates, give the same analyses; a day
+// that another file repeats is imported once.
+#[test]
+fn logs_of_older_versions_are_read() {
+    let tool = tool();
+    let first = tool.json(&DRY)["report"]["agents"][0].clone();
+    let states = tool.path("runs").join("logs/AAPL/TradingAgentsStrategy_logs");
+    let read = |date: &str| {
+        let text =
+            std::fs::read_to_string(states.join(format!("full_states_log_{date}.json"))).expect("reads");
+        serde_json::from_str::<Value>(&text.replace("aggressive_history", "risky_history")).expect("is JSON")
+    };
+    let (one, two) = (read("2012-10-01"), read("2012-10-03"));
+    let both = json!({ "2012-10-01": one, "2012-10-03": two });
+    put(&states.join("full_states_log_2012-10-01.json"), &json!({ "2012-10-01": one }).to_string());
+    put(&states.join("full_states_log_2012-10-03.json"), &both.to_string());
+    let found = tool.json(&DRY);
+    assert_eq!(found["report"]["agents"][0], first, "{found}");
+    assert!(told(&found, "skipped").contains("repeats"), "{found}");
+}
