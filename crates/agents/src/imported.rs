@@ -4,7 +4,7 @@
 //! the log, the day's metadata report it.
 
 use crate::config::AgentKind;
-use crate::desk::answer::{PortfolioDecision, ResearchPlan, Structured as _, TraderProposal};
+use crate::desk::answer::{PortfolioDecision, Rating, ResearchPlan, Structured as _, TraderProposal};
 use crate::memory::TraderOutcome;
 use crate::memory::round_summary::{cut, one_line};
 use crate::recorded::{
@@ -249,7 +249,7 @@ async fn record_analyses(
         let text = |field: &str| analysis.state[field].as_str().unwrap_or_default();
         let (plan, proposal) = (text("investment_plan"), text("trader_investment_plan"));
         let text = text("final_trade_decision");
-        let rating = PortfolioDecision::parse(text).ok().map(|decision| decision.rating);
+        let rating = recorded_rating(text);
         match rating {
             Some(rating) => *ratings.entry(rating.as_str()).or_default() += 1,
             None if text.trim().is_empty() => {
@@ -284,6 +284,15 @@ async fn record_analyses(
     outcome.desk.insert("by_symbol".to_owned(), Value::Object(by_symbol));
     outcome.desk.insert("decisions".to_owned(), counted);
     Ok(())
+}
+
+/// The rating of a recorded decision: that of its first line, if TradingAgents has rendered it from a structured answer;
+/// else the only one that the text states.
+#[must_use]
+pub fn recorded_rating(decision: &str) -> Option<Rating> {
+    let first = decision.trim_start().lines().next().unwrap_or_default();
+    let rendered = first.strip_prefix("**Rating**: ").and_then(Rating::read);
+    rendered.or_else(|| PortfolioDecision::parse(decision).ok().map(|decision| decision.rating))
 }
 
 /// Stores a symbol's state as a document of its own. Returns its hash.
@@ -333,4 +342,22 @@ async fn record_message(ctx: &mut Ctx, message: &RecordedMessage) -> Result<Stri
         })
         .await?;
     Ok(recorded["content"].as_str().unwrap_or_default().to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    // Goal: the rating of a structured decision is that of its first line, whatever its text quotes; of prose, it is the
+    // only one stated; two different ones are none.
+    #[test]
+    fn a_recorded_rating_is_read_and_never_guessed() {
+        let rendered =
+            "**Rating**: Overweight\n\n**Executive Summary**: The trader's action:\n**Action**: Sell\n";
+        assert_eq!(recorded_rating(rendered), Some(Rating::Overweight));
+        assert_eq!(recorded_rating("Final rating: Sell"), Some(Rating::Sell));
+        assert_eq!(recorded_rating("We cannot agree on anything today."), None);
+        assert_eq!(recorded_rating("**Rating**: see below"), None);
+        assert_eq!(recorded_rating(""), None);
+    }
 }

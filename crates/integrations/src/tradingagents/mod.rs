@@ -11,7 +11,7 @@ mod state_log;
 
 use crate::imports::{AgentReport, Disagreement, RowPlace, RunReport, files};
 use papertape_agents::config::{Analyst, DeskConfig, MAX_ROUNDS};
-use papertape_agents::desk::answer::{PortfolioDecision, Structured as _};
+use papertape_agents::imported::recorded_rating;
 use papertape_agents::recorded::{RecordedAnalysis, RecordedDay, RoleMessage};
 use papertape_core::id::{AgentName, Symbol};
 use papertape_core::market::Dataset;
@@ -140,7 +140,7 @@ fn check_rating(
     at: &RowPlace,
     report: &mut RunReport,
 ) {
-    let parsed = PortfolioDecision::parse(text).ok().map(|decision| decision.rating);
+    let parsed = recorded_rating(text);
     match parsed {
         Some(rating) if rating.as_str().eq_ignore_ascii_case(stated) => {}
         Some(rating) => {
