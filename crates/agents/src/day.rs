@@ -3,7 +3,7 @@
 use crate::config::{AgentConfig, AgentKind};
 use crate::day_input::DayInput;
 use crate::desk::{self, DeskResult};
-use crate::graph::{BAR, CLOSE, POST, SOLO};
+use crate::graph::{BAR, CLOSE, POST, SIZING, SOLO};
 use crate::imported::{ImportedOutcome, replay_imported_day};
 use crate::market_data::{bars, closes, conditions, conditions_at_close, opens};
 use crate::memory::{ARCHIVE_BLOCKS, DayMemory, Memory, TraderOutcome};
@@ -160,33 +160,35 @@ async fn open_phases<'a>(
     notices.extend(record_phase(&mut ctx, &pre).await?);
     memory.on_open(&mut ctx, &books).await?;
 
-    let session = match input.agent.kind {
-        AgentKind::Solo => {
-            let mut ctx = root.child(ScopeKey::node("solo"))?;
-            let agent = input.agent_at(SOLO);
-            if let Some(recorded) = input.recorded.filter(|_| agent.model.is_recorded()) {
-                let market = (input.symbols, date, at_open);
-                SessionOutcome::Recorded(
-                    agent,
-                    replay_imported_day(&mut ctx, recorded.day, market, &mut books).await?,
-                )
-            } else {
-                let input = SoloInput {
-                    agent,
-                    house_version: input.house_versions.get(&agent.model).copied(),
-                    prompts: input.prompts,
-                    symbols: input.symbols,
-                    universe: input.universe,
-                    date,
-                    notices: &notices,
-                };
-                SessionOutcome::Solo(
-                    agent,
-                    solo::run_conversation(&mut ctx, &input, at_open, &mut books, &memory).await?,
-                )
-            }
+    let kind = input.agent.kind;
+    let trader = input.agent_at(match kind {
+        AgentKind::Solo => SOLO,
+        AgentKind::Desk => SIZING,
+    });
+    let recorded = input.recorded.filter(|_| trader.model.is_recorded());
+    let session = match (recorded, kind) {
+        (Some(recorded), kind) => {
+            let market = (input.symbols, date, at_open);
+            let replayed = replay_imported_day(root, (kind, recorded.day), market, &mut books).await?;
+            SessionOutcome::Recorded(trader, replayed)
         }
-        AgentKind::Desk => {
+        (None, AgentKind::Solo) => {
+            let mut ctx = root.child(ScopeKey::node("solo"))?;
+            let input = SoloInput {
+                agent: trader,
+                house_version: input.house_versions.get(&trader.model).copied(),
+                prompts: input.prompts,
+                symbols: input.symbols,
+                universe: input.universe,
+                date,
+                notices: &notices,
+            };
+            SessionOutcome::Solo(
+                trader,
+                solo::run_conversation(&mut ctx, &input, at_open, &mut books, &memory).await?,
+            )
+        }
+        (None, AgentKind::Desk) => {
             SessionOutcome::Desk(desk::run(root, input, (at_open, &notices, &memory), &mut books).await?)
         }
     };

@@ -4,6 +4,7 @@ use papertape_core::broker::{Books, Side};
 use papertape_core::id::Symbol;
 use papertape_core::message::{ModelName, Role};
 use papertape_core::money::{Money, Quantity};
+use papertape_core::time::Date;
 use rust_decimal::Decimal;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -32,6 +33,64 @@ pub struct RecordedDay {
     /// The account after the last order, according to the log.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub books: Option<RecordedBooks>,
+    /// A desk's analyses, one per symbol.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub analyses: Vec<RecordedAnalysis>,
+    /// Reflections whose outcome became known at the day's close.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub reflections: Vec<RecordedReflection>,
+    /// The portfolio value after the last order, according to the log.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub value: Option<RecordedValue>,
+}
+
+/// A desk's analysis of one symbol.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RecordedAnalysis {
+    /// The instrument.
+    pub symbol: Symbol,
+    /// The roles' messages, in the order in which they spoke.
+    pub messages: Vec<RoleMessage>,
+    /// The state after the last role: a [`DeskState`](crate::desk::state::DeskState).
+    pub state: Value,
+}
+
+/// A message of a desk's role.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RoleMessage {
+    /// The role's node, `Bull Researcher`.
+    pub node: String,
+    /// Its round, from 1.
+    pub round: u32,
+    /// The text.
+    pub content: String,
+}
+
+/// A tool's reflection on an earlier decision.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RecordedReflection {
+    /// The instrument.
+    pub symbol: Symbol,
+    /// The day of the decision.
+    pub date: Date,
+    /// The rating, its return and its holding period, as in the log.
+    pub outcome: String,
+    /// The reflection.
+    pub text: String,
+}
+
+/// A portfolio value, according to a log.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RecordedValue {
+    /// The value.
+    pub value: Money,
+    /// Whether the log marks positions at the day's opens, so that the value can be computed from its orders. If not,
+    /// it is stored without a comparison.
+    pub is_at_open: bool,
 }
 
 /// A message of a log.
@@ -84,7 +143,7 @@ pub struct ImportedDay<'a> {
 /// An amount on which a log and the computed account differ.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Difference {
-    /// A symbol, or `cash`.
+    /// A symbol, `cash`, or `value` for the portfolio value at the day's opens.
     pub what: String,
     /// The log's amount.
     pub recorded: Decimal,
@@ -96,9 +155,6 @@ impl RecordedBooks {
     /// The differences to the computed account, without floating-point noise.
     #[must_use]
     pub fn differences(&self, computed: &Self) -> Vec<Difference> {
-        let differ = |one: Decimal, other: Decimal| {
-            one.checked_sub(other).is_none_or(|difference| difference.abs() > NOISE)
-        };
         let mut differences = Vec::new();
         if differ(self.cash.0, computed.cash.0) {
             differences.push(Difference {
@@ -128,6 +184,12 @@ impl RecordedBooks {
             holdings: holdings.map(|(symbol, held)| (symbol.clone(), held.quantity)).collect(),
         }
     }
+}
+
+/// Whether two amounts differ by more than floating-point noise.
+#[must_use]
+pub fn differ(one: Decimal, other: Decimal) -> bool {
+    one.checked_sub(other).is_none_or(|difference| difference.abs() > NOISE)
 }
 
 /// The text of a [`SAID`] step's outcome, if it is an assistant's.

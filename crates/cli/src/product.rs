@@ -1,7 +1,7 @@
 //! What the commands need of parts that the command line does not know. The binary implements it.
 
 use crate::cleanup::JsonlArgs;
-use crate::import::AiTraderArgs;
+use crate::import::ImportSource;
 use crate::{Common, Outcome};
 use anyhow::Result;
 use papertape_core::id::JobId;
@@ -60,12 +60,12 @@ pub trait Product: Send + Sync {
         out: &'a mut (dyn Write + Send),
     ) -> BoxFuture<'a, Result<usize>>;
 
-    /// Imports runs of AI-Trader.
-    fn import_ai_trader<'a>(
+    /// Imports runs of another tool.
+    fn import_runs<'a>(
         &'a self,
         common: &'a Common,
         config: Config,
-        args: AiTraderArgs,
+        source: ImportSource,
     ) -> BoxFuture<'a, Outcome>;
 
     /// Removes AI-Trader's logs whose messages are all in the database.

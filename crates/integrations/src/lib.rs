@@ -5,6 +5,9 @@
 //! nothing below may know it: the binary passes it on as [`papertape_service::integrations`].
 
 pub mod ai_trader;
+pub mod imports;
 pub mod mcp;
 pub mod metrics;
 pub mod otlp;
+pub mod stockbench;
+pub mod tradingagents;

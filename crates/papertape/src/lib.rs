@@ -12,7 +12,7 @@ pub use logging::redact_panics;
 use anyhow::Result;
 use futures::FutureExt as _;
 use papertape_cli::cleanup::JsonlArgs;
-use papertape_cli::import::AiTraderArgs;
+use papertape_cli::import::ImportSource;
 use papertape_cli::product::Product;
 use papertape_cli::{Common, Outcome};
 use papertape_core::id::JobId;
@@ -86,13 +86,13 @@ impl Product for Papertape {
         otlp::write_job(app, job, out).boxed()
     }
 
-    fn import_ai_trader<'a>(
+    fn import_runs<'a>(
         &'a self,
         common: &'a Common,
         config: Config,
-        args: AiTraderArgs,
+        source: ImportSource,
     ) -> BoxFuture<'a, Outcome> {
-        import::import(common, config, args).boxed()
+        import::import(common, config, source).boxed()
     }
 
     fn remove_ai_trader_logs<'a>(

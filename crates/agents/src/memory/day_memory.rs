@@ -8,12 +8,13 @@ use super::origin::{Origin, RecalledFrom};
 use super::prompter::{MemoryPrompter, PromptResult};
 use super::recall::{RecallContext, book_lines};
 use super::reflect::{self, ReflectionInput};
-use super::round_summary::RoundSummary;
+use super::round_summary::{RoundSummary, SUMMARY_CHARS, cut, one_line};
 use super::state::Memory;
 use super::trades::{ClosedTrade, TradeEvent, follow_entry};
 use crate::config::MemorySettings;
 use crate::config::{AgentConfig, AgentKind, LlmKind};
 use crate::day_input::DayInput;
+use crate::recorded::RecordedReflection;
 use papertape_core::broker::{Books, Journal};
 use papertape_core::fence::{Author, fence};
 use papertape_core::json::to_value;
@@ -63,6 +64,8 @@ pub struct DayMemory<'a> {
     embedding: Option<&'a ModelName>,
     /// Embeddings computed today for reflections of this job.
     vectors: Vec<EmbeddingRow>,
+    /// The reflections of an imported day's log.
+    reflections: &'a [RecordedReflection],
 }
 
 impl<'a> DayMemory<'a> {
@@ -73,7 +76,7 @@ impl<'a> DayMemory<'a> {
         let recorded = input.recorded.filter(|_| agent.model.is_recorded());
         let model = match agent.kind {
             // Imported agents have no callable model.
-            AgentKind::Solo if recorded.is_some() => {
+            _ if recorded.is_some() => {
                 recorded.map_or_else(|| agent.model.clone(), |recorded| recorded.writer.clone())
             }
             AgentKind::Solo => agent.model.clone(),
@@ -95,6 +98,7 @@ impl<'a> DayMemory<'a> {
             had_loss: false,
             embedding: input.embedding,
             vectors: Vec::new(),
+            reflections: recorded.map_or(&[], |recorded| recorded.day.reflections.as_slice()),
         }
     }
 
@@ -177,6 +181,14 @@ impl<'a> DayMemory<'a> {
             round = Some(row);
         }
         self.record_rows(&mut ctx, round).await?;
+        for reflection in self.reflections {
+            let row = self.recorded_round(reflection);
+            self.memory.remember(
+                RecalledFrom { origin: self.origin.clone(), row: row.clone() },
+                self.settings.keep_rounds,
+            );
+            self.record_rows(&mut ctx, Some(row)).await?;
+        }
         if self.settings.mode.trades() {
             for (n, closing) in (1_u32..).zip(std::mem::take(&mut self.closings)) {
                 let mut child = ctx.child(ScopeKey::Node("reflection".to_owned(), n))?;
@@ -293,6 +305,24 @@ impl<'a> DayMemory<'a> {
             known_at: self.day.close,
             prunes_through: round_id.checked_sub(keep).filter(|through| *through > 0),
         })
+    }
+
+    /// An imported reflection as a round: its text is in the conversation in full.
+    fn recorded_round(&self, reflection: &RecordedReflection) -> RoundMemoryRow {
+        let RecordedReflection { symbol, date, outcome, text } = reflection;
+        let about = format!("{symbol} on {date}: {outcome}");
+        RoundMemoryRow {
+            round_id: self.memory.round_id + 1,
+            summary: cut(&format!("{about}\n{}", one_line(text)), SUMMARY_CHARS),
+            situation: about,
+            source: SummarySource::Model,
+            note: Some("a reflection of the imported memory log".to_owned()),
+            assets: Vec::new(),
+            is_open_entry: false,
+            degraded: false,
+            known_at: self.day.close,
+            prunes_through: None,
+        }
     }
 
     async fn reflect(&mut self, ctx: &mut Ctx, closing: &ClosedTrade) -> Result<(), SessionStop> {

@@ -2,7 +2,7 @@
 //! day's open. Rows that do not are reported one by one; none is corrected.
 
 use super::position::{ImportAction, PositionLogRow};
-use super::report::{AiTraderReport, Disagreement};
+use crate::imports::{Disagreement, RunReport};
 use papertape_agents::recorded::{Difference, NOISE, RecordedBooks};
 use papertape_core::ledger::Side;
 use papertape_core::market::Dataset;
@@ -10,7 +10,7 @@ use papertape_core::money::{Money, Price, Quantity};
 
 /// Checks each row against the one before it. A row that follows from an earlier one instead starts a fork:
 /// the run was restarted from there, and the rows in between belong to the abandoned run.
-pub(super) fn check(agent: &str, rows: &[PositionLogRow], dataset: &Dataset, report: &mut AiTraderReport) {
+pub(super) fn check(agent: &str, rows: &[PositionLogRow], dataset: &Dataset, report: &mut RunReport) {
     let mut found = Vec::new();
     let rows = in_file_order(rows);
     for (at, pair) in rows.windows(2).enumerate() {

@@ -1,7 +1,7 @@
 //! `log.jsonl`: one batch of messages per line.
 
 use super::layout::LogFile;
-use super::report::{AgentReport, AiTraderReport, RowPlace};
+use crate::imports::{AgentReport, RowPlace, RunReport};
 use papertape_agents::recorded::{RecordedDay, RecordedMessage};
 use papertape_core::message::Role;
 use papertape_market::import::{Source, each_line};
@@ -16,7 +16,7 @@ pub(super) fn read(
     file: &LogFile,
     agent: &str,
     agent_report: &mut AgentReport,
-    report: &mut AiTraderReport,
+    report: &mut RunReport,
 ) -> io::Result<RecordedDay> {
     let source = Source::file(&file.path);
     let mut day = RecordedDay::default();
@@ -36,7 +36,7 @@ fn batch(
     agent: &str,
     day: &mut RecordedDay,
     agent_report: &AgentReport,
-    report: &mut AiTraderReport,
+    report: &mut RunReport,
 ) -> Result<(), String> {
     let line: Map<String, Value> =
         serde_json::from_str(text).map_err(|error| format!("not a JSON object: {error}"))?;

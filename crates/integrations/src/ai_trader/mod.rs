@@ -3,22 +3,18 @@
 //! Three kinds of files are read: `AGENT/position/position.jsonl`, one action per line, with the books after
 //! it; `AGENT/log/DATE/log.jsonl`, one batch of messages per line; and prices, `merged.jsonl` or the vendor's
 //! `daily_prices_SYMBOL.json`. Reading decides nothing: unreadable rows are reported by file and line, books
-//! that do not add up are reported but not corrected, and [`dry_run`] runs the days without storing them.
+//! that do not add up are reported but not corrected, and [`dry_run`](crate::imports::dry_run) runs the days without
+//! storing them.
 
-pub mod dry_run;
 pub mod tidy;
 
 mod books;
 mod layout;
 mod log;
 mod position;
-mod report;
 
+use crate::imports::{AgentReport, RunReport};
 pub use layout::{Layout, find};
-pub use report::{
-    AgentReport, AiTraderReport, CappedList, DatasetReport, Disagreement, Problem, ReportLine, RowPlace,
-    Skipped,
-};
 
 use papertape_agents::recorded::{RecordedBooks, RecordedDay, RecordedOrder};
 use papertape_core::id::AgentName;
@@ -40,7 +36,7 @@ pub fn read(
     layout: &Layout,
     dataset: &Dataset,
     only: &[String],
-    report: &mut AiTraderReport,
+    report: &mut RunReport,
 ) -> std::io::Result<Vec<RecordedAgent>> {
     let mut agents = Vec::new();
     for folder in &layout.agents {
@@ -59,7 +55,7 @@ pub fn read(
 fn read_agent(
     folder: &layout::AgentFolder,
     dataset: &Dataset,
-    report: &mut AiTraderReport,
+    report: &mut RunReport,
 ) -> std::io::Result<Option<RecordedAgent>> {
     let mut agent_report = AgentReport::of(&folder.name);
     let problems = report.problems.count;
@@ -105,11 +101,11 @@ fn read_agent(
     }
     report.agents.push(agent_report);
     let name = AgentName::new(&folder.name);
-    Ok(Some(RecordedAgent { name, initial_cash: start.books.cash, days, symbols }))
+    Ok(Some(RecordedAgent { name, initial_cash: start.books.cash, days, symbols, desk: None }))
 }
 
 /// Whether the first row can open an account.
-fn can_open_account(start: &PositionLogRow, report: &mut AiTraderReport) -> bool {
+fn can_open_account(start: &PositionLogRow, report: &mut RunReport) -> bool {
     let reason = if matches!(start.action, ImportAction::Trade { .. }) {
         "the first row is a trade; it must be the starting cash"
     } else if !start.books.holdings.is_empty() {
@@ -129,7 +125,7 @@ fn add_action(
     dataset: &Dataset,
     days: &mut BTreeMap<Date, RecordedDay>,
     agent_report: &mut AgentReport,
-    report: &mut AiTraderReport,
+    report: &mut RunReport,
 ) {
     let is_trading_day = dataset.day(row.date).is_some();
     match &row.action {

@@ -1,7 +1,7 @@
 //! `position.jsonl`: one action per line, with the books after it.
 
 use super::layout::AgentFolder;
-use super::report::{AgentReport, AiTraderReport, RowPlace};
+use crate::imports::{AgentReport, RowPlace, RunReport};
 use papertape_agents::recorded::RecordedBooks;
 use papertape_core::broker::{Side, parse_amount};
 use papertape_core::id::{ContentHash, Symbol};
@@ -56,7 +56,7 @@ pub(super) enum ImportAction {
 pub(super) fn read(
     folder: &AgentFolder,
     agent_report: &mut AgentReport,
-    report: &mut AiTraderReport,
+    report: &mut RunReport,
 ) -> io::Result<Vec<PositionLogRow>> {
     let source = Source::file(&folder.positions);
     let mut rows: Vec<PositionLogRow> = Vec::new();
@@ -85,7 +85,7 @@ pub(super) fn read(
 }
 
 /// Sorts rows by their numbers. A row dated before its predecessor is a problem.
-fn in_order(rows: &mut [PositionLogRow], agent: &str, report: &mut AiTraderReport) {
+fn in_order(rows: &mut [PositionLogRow], agent: &str, report: &mut RunReport) {
     if !rows.is_sorted_by_key(|row| row.id) {
         report.note(format!("{agent}: rows are not sorted by ID; they are read in the order of their IDs"));
         rows.sort_by_key(|row| row.id);

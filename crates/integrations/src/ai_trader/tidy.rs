@@ -2,8 +2,8 @@
 //! and removes the folders that become empty. The caller checks whether the database has a message.
 
 use super::layout::LogFile;
-use super::report::{AgentReport, AiTraderReport};
 use super::{layout, log};
+use crate::imports::{AgentReport, RunReport};
 use flate2::Compression;
 use flate2::read::GzDecoder;
 use flate2::write::GzEncoder;
@@ -89,7 +89,7 @@ pub fn read(log: &Log) -> io::Result<Result<LogContent, String>> {
         return Ok(Err("its folder's name is not a date".to_owned()));
     };
     let file = LogFile { date, path: log.path.clone(), name: log.name.clone() };
-    let (mut agent_report, mut report) = (AgentReport::of(&log.agent), AiTraderReport::default());
+    let (mut agent_report, mut report) = (AgentReport::of(&log.agent), RunReport::default());
     let day = log::read(&file, &log.agent, &mut agent_report, &mut report)?;
     let left_out = report.notes.keys().find(|note| note.contains("not imported"));
     Ok(match (report.problems.first.first(), left_out) {

@@ -36,10 +36,10 @@ pub struct Hints {
 }
 
 impl Hints {
-    /// The symbol of rows that name none, from a file of this name. `None` if the name is not a symbol either.
+    /// The symbol of rows that name none: the source's, this one, or the file's name. `None` if the name is not a symbol either.
     #[must_use]
     pub fn symbol_of(&self, source: &Source) -> Option<Symbol> {
-        if let Some(symbol) = &self.symbol {
+        if let Some(symbol) = source.symbol().or(self.symbol.as_ref()) {
             return Some(symbol.clone());
         }
         let stem = source.file_name();

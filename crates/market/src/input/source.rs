@@ -1,6 +1,7 @@
 //! Where rows come from: a file, or bytes in memory.
 
 use flate2::bufread::MultiGzDecoder;
+use papertape_core::id::Symbol;
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read as _};
 use std::path::{Path, PathBuf};
@@ -18,6 +19,7 @@ pub struct Source {
     name: String,
     content: Content,
     was_found: bool,
+    symbol: Option<Symbol>,
 }
 
 #[derive(Clone, Debug)]
@@ -31,13 +33,30 @@ impl Source {
     #[must_use]
     pub fn file(path: impl Into<PathBuf>) -> Self {
         let path = path.into();
-        Self { name: path.display().to_string(), content: Content::File(path), was_found: false }
+        Self {
+            name: path.display().to_string(),
+            content: Content::File(path),
+            was_found: false,
+            symbol: None,
+        }
     }
 
     /// A file found in a folder rather than named: it is skipped if it is not data.
     #[must_use]
     pub fn found(path: impl Into<PathBuf>) -> Self {
         Self { was_found: true, ..Self::file(path) }
+    }
+
+    /// The same with the symbol of rows that name none, for files whose folder names it.
+    #[must_use]
+    pub fn about(self, symbol: Symbol) -> Self {
+        Self { symbol: Some(symbol), ..self }
+    }
+
+    /// The symbol of rows that name none, if it was set.
+    #[must_use]
+    pub fn symbol(&self) -> Option<&Symbol> {
+        self.symbol.as_ref()
     }
 
     /// Whether it was found in a folder rather than named.
@@ -50,7 +69,7 @@ impl Source {
     /// as the file name.
     #[must_use]
     pub fn bytes(name: impl Into<String>, bytes: impl Into<Vec<u8>>) -> Self {
-        Self { name: name.into(), content: Content::Bytes(bytes.into()), was_found: false }
+        Self { name: name.into(), content: Content::Bytes(bytes.into()), was_found: false, symbol: None }
     }
 
     /// The name that rejections use.

@@ -2,7 +2,11 @@
 //! happened: no day is incomplete, no trade is booked or reflected on twice.
 
 use crate::crash_support::{Desk, Place, SCRIPTED, completed, export, faulty, same};
-use papertape_agents::recorded::{RecordedBooks, RecordedDay, RecordedMessage, RecordedOrder};
+use papertape_agents::config::DeskConfig;
+use papertape_agents::recorded::{
+    RecordedAnalysis, RecordedBooks, RecordedDay, RecordedMessage, RecordedOrder, RecordedReflection,
+    RoleMessage,
+};
 use papertape_core::broker::{MarketProfile, Side};
 use papertape_core::id::JobId;
 use papertape_core::language::Language;
@@ -17,6 +21,7 @@ use papertape_service::trigger::{ImportRequest, import, plan_import};
 use papertape_store::{MemoryFilter, PageRequest, TradeFilter};
 use papertape_testkit::fault::FaultPoints;
 use papertape_testkit::postgres;
+use serde_json::json;
 use std::collections::BTreeMap;
 
 /// A day with a message and an order.
@@ -28,10 +33,9 @@ fn day(said: &str, side: Side, quantity: i64) -> RecordedDay {
         tool_input: None,
     };
     RecordedDay {
-        instructions: None,
         messages: vec![message(Role::User, "What now?"), message(Role::Assistant, said)],
         orders: vec![RecordedOrder { symbol: "AAPL".into(), side, quantity: Quantity::from(quantity) }],
-        books: None,
+        ..RecordedDay::default()
     }
 }
 
@@ -47,8 +51,37 @@ fn agents() -> Vec<RecordedAgent> {
         initial_cash: Money::from(10_000),
         days: days.clone(),
         symbols: ["AAPL".into(), "IBM".into(), "NONE".into()].into(),
+        desk: None,
     };
-    vec![agent("alpha"), agent("beta")]
+    vec![agent("alpha"), agent("beta"), desk()]
+}
+
+/// A desk with an analysis, and a reflection on it two days later.
+fn desk() -> RecordedAgent {
+    let date = |day| jiff::civil::date(2012, 10, day);
+    let said =
+        |node: &str| RoleMessage { node: node.to_owned(), round: 1, content: "**Rating**: Buy".to_owned() };
+    let analysis = RecordedAnalysis {
+        symbol: "AAPL".into(),
+        messages: vec![said("Market Analyst"), said("Trader"), said("Portfolio Manager")],
+        state: json!({ "final_trade_decision": "**Rating**: Buy" }),
+    };
+    let reflection = RecordedReflection {
+        symbol: "AAPL".into(),
+        date: date(1),
+        outcome: "Buy, +1.0% return".to_owned(),
+        text: "It held.".to_owned(),
+    };
+    RecordedAgent {
+        name: "gamma".into(),
+        initial_cash: Money::from(10_000),
+        days: BTreeMap::from([
+            (date(1), RecordedDay { analyses: vec![analysis], ..RecordedDay::default() }),
+            (date(3), RecordedDay { reflections: vec![reflection], ..RecordedDay::default() }),
+        ]),
+        symbols: ["AAPL".into()].into(),
+        desk: Some(DeskConfig::default()),
+    }
 }
 
 /// Queues the import.

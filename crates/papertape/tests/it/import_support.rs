@@ -125,3 +125,29 @@ pub(crate) fn folder(dir: &Path, volume: u64) {
     ];
     agent(dir, CHINESE, &idle, &[(DAYS[1], log(CHINESE, DAYS[1], &[SAYS]))]);
 }
+
+/// Copies a fixture of another tool's run.
+pub(crate) fn fixture(tool: &str, to: &Path) {
+    let from = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/imports").join(tool);
+    copy(&from, to);
+}
+
+fn copy(from: &Path, to: &Path) {
+    fs::create_dir_all(to).expect("makes folders");
+    for entry in fs::read_dir(from).expect("reads a folder") {
+        let path = entry.expect("reads an entry").path();
+        let to = to.join(path.file_name().expect("has a name"));
+        if path.is_dir() {
+            copy(&path, &to);
+        } else {
+            fs::copy(&path, &to).expect("copies");
+        }
+    }
+}
+
+/// Replaces a text in a file. It must be there.
+pub(crate) fn replace(path: &Path, from: &str, to: &str) {
+    let text = fs::read_to_string(path).expect("reads");
+    assert!(text.contains(from), "{}: {from} is not in {text}", path.display());
+    fs::write(path, text.replacen(from, to, 1)).expect("writes");
+}

@@ -17,6 +17,12 @@ pub struct RecordedResponse {
     pub rejected: Vec<RecordedRejection>,
     /// Differences between the books and the log after the last order.
     pub differences: Vec<RecordedDifference>,
+    /// The portfolio value in the log.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub value: Option<Number>,
+    /// The same, computed from orders and the day's opens; absent if the log has no trades.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub computed_value: Option<Number>,
 }
 
 /// An order of a log that the broker rejects.
@@ -37,7 +43,7 @@ pub struct RecordedRejection {
 /// An amount that differs between the log and the books.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct RecordedDifference {
-    /// A symbol, or `cash`.
+    /// A symbol, `cash`, or `value` for the portfolio value at the day's opens.
     pub item: String,
     /// The amount in the log.
     pub recorded: Number,

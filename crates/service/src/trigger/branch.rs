@@ -5,6 +5,7 @@ use super::{PreparedJob, QueuedJob, enqueue, find_job, read_config};
 use crate::app::App;
 use crate::error::ServiceError;
 use crate::states::symbols_on;
+use papertape_agents::config::AgentKind;
 use papertape_agents::graph::Graph;
 use papertape_core::RULES_VERSION;
 use papertape_core::id::JobId;
@@ -55,6 +56,13 @@ pub async fn branch(app: &App, parent: &JobId, request: BranchRequest) -> Result
     let at = request.at.unwrap_or_else(|| graph.default_cut().to_owned());
     graph.check_cut(&at).map_err(|message| ServiceError::invalid("node", message))?;
     let (agent, earlier) = at_cut(&config, &own, &graph, (request.date, &at));
+    if agent.model.is_recorded() && agent.kind == AgentKind::Desk && at != graph.start() {
+        let message = format!(
+            "an imported desk's day has no model calls to continue from; branch at `{}`, the start of the day",
+            graph.start()
+        );
+        return Err(ServiceError::invalid("node", message));
+    }
     let session = app.store.find_session(parent, &agent.name, request.date).await?;
     let Some(session) = session else {
         return Err(ServiceError::invalid(

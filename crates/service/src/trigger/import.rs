@@ -5,7 +5,7 @@ use super::memory::{embedding, memory_settings};
 use super::{PreparedJob, Request, enqueue, resume};
 use crate::app::App;
 use crate::error::ServiceError;
-use papertape_agents::config::{AgentConfig, MemoryMode};
+use papertape_agents::config::{AgentConfig, DeskConfig, MemoryMode};
 use papertape_agents::day::StartState;
 use papertape_agents::recorded::RecordedDay;
 use papertape_core::broker::MarketProfile;
@@ -34,9 +34,22 @@ pub struct RecordedAgent {
     pub days: BTreeMap<Date, RecordedDay>,
     /// The symbols that it was allowed to trade.
     pub symbols: BTreeSet<Symbol>,
+    /// The desk's settings; `None` for an agent with one conversation.
+    pub desk: Option<DeskConfig>,
 }
 
 impl RecordedAgent {
+    /// Its config, with this model.
+    #[must_use]
+    pub fn config(&self, model: ModelName) -> AgentConfig {
+        match &self.desk {
+            None => AgentConfig::solo(self.name.clone(), model),
+            Some(desk) => {
+                AgentConfig { desk: Some(desk.clone()), ..AgentConfig::desk(self.name.clone(), model) }
+            }
+        }
+    }
+
     /// The name that stands for its model: imported agents have no callable model.
     #[must_use]
     pub fn model(&self) -> ModelName {
@@ -156,7 +169,7 @@ fn one_job(
     let mut agents = Vec::new();
     for agent in recorded {
         logs.insert(agent.name.clone(), log_of(app, agent, days, &mut texts));
-        let mut config = AgentConfig::solo(agent.name.clone(), request.writer.clone());
+        let mut config = agent.config(request.writer.clone());
         config.language = request.language;
         redact(app, &mut config);
         check_agent(app, &config, defaults.budget)?;

@@ -21,8 +21,8 @@ pub(super) const CSV: Format = Format {
 };
 
 /// A table.
-struct Table<'s> {
-    source: &'s Source,
+pub(super) struct Table<'s> {
+    pub(super) source: &'s Source,
 }
 
 impl<'s> Table<'s> {

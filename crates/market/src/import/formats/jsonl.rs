@@ -28,8 +28,9 @@ fn columns(object: &BTreeMap<String, Value>) -> Vec<String> {
     object.keys().map(|key| normal(key)).collect()
 }
 
-struct Lines<'s> {
-    source: &'s Source,
+/// A file.
+pub(super) struct Lines<'s> {
+    pub(super) source: &'s Source,
 }
 
 impl Records for Lines<'_> {

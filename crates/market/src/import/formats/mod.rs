@@ -1,17 +1,29 @@
-//! All formats in one table, and those that are not a vendor's: text tables, JSON Lines and Parquet.
+//! All formats in one table, and those that are not a vendor's: text tables, JSON Lines, Parquet, and
+//! StockBench's caches.
 
 mod bars;
+mod columns;
 mod csv;
 mod jsonl;
 mod kind;
 mod parquet;
 mod records;
+mod stockbench;
+
+pub use columns::read_columns;
 
 use crate::input::{Format, Source};
 use crate::vendors::SourceName;
 
 /// The formats of files that no vendor's format matches.
-static GENERIC: [&Format; 3] = [&parquet::PARQUET, &jsonl::JSONL, &csv::CSV];
+static GENERIC: [&Format; 6] = [
+    &stockbench::NEWS,
+    &stockbench::DIVIDENDS,
+    &stockbench::SPLITS,
+    &parquet::PARQUET,
+    &jsonl::JSONL,
+    &csv::CSV,
+];
 
 /// Every format, in the order in which they are tried: those of vendors come first.
 pub fn all_formats() -> impl Iterator<Item = &'static Format> {

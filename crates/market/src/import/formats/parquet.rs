@@ -28,7 +28,7 @@ pub(super) const PARQUET: Format = Format {
 };
 
 /// A file's columns, without nested ones.
-struct Columns {
+pub(super) struct Columns {
     reader: Box<dyn FileReader>,
     columns: Vec<Column>,
 }
@@ -41,7 +41,7 @@ struct Column {
 }
 
 impl Columns {
-    fn open(source: &Source) -> Result<Self, ReadAbort> {
+    pub(super) fn open(source: &Source) -> Result<Self, ReadAbort> {
         let reader: Box<dyn FileReader> = match source.plain_path()? {
             Some(path) => Box::new(SerializedFileReader::new(File::open(path)?).map_err(|e| broken(&e))?),
             None => {

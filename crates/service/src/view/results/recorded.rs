@@ -32,5 +32,7 @@ pub(super) fn recorded(metadata: Option<&Value>) -> Option<RecordedResponse> {
                 computed: number(difference.computed),
             })
             .collect(),
+        value: spoke.value.map(number),
+        computed_value: spoke.computed_value.map(number),
     })
 }

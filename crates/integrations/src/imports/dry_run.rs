@@ -1,9 +1,9 @@
 //! Dry run: the days run through the same code as the import but are stored nowhere, so that rejected orders
 //! and wrong books are known before anything is written.
 
-use super::{AiTraderReport, Disagreement, RecordedAgent};
+use super::report::{Disagreement, RunReport};
 use futures::FutureExt as _;
-use papertape_agents::config::{AgentConfig, MemorySettings};
+use papertape_agents::config::MemorySettings;
 use papertape_agents::day::{DayResult, StartState, run_day};
 use papertape_agents::day_input::DayInput;
 use papertape_agents::imported::ImportedOutcome;
@@ -16,11 +16,16 @@ use papertape_core::message::{ModelReply, ModelRequest};
 use papertape_core::ports::{BoxFuture, ExternalCall, ExternalReply};
 use papertape_core::record::Write;
 use papertape_core::tape::{CallOptions, CallOutcome, Host, SessionRun, SessionStop, StepPath, Tape};
+use papertape_core::time::Date;
 use papertape_redact::Redactor;
+use papertape_service::trigger::RecordedAgent;
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::Duration;
+
+/// What [`Difference`](papertape_agents::recorded::Difference) calls a portfolio value.
+const VALUE: &str = "value";
 
 /// The input that all agents share.
 pub struct InMemoryHost<'a> {
@@ -36,16 +41,16 @@ pub struct InMemoryHost<'a> {
     pub prompts: &'a PromptSet,
 }
 
-/// Runs an agent's days and reports the results.
+/// Runs an agent's days and reports the results. Returns the outcome of each day.
 ///
 /// # Errors
 /// Books that no market allows.
 pub async fn run(
     host: &InMemoryHost<'_>,
     agent: &RecordedAgent,
-    report: &mut AiTraderReport,
-) -> Result<(), SessionStop> {
-    let config = AgentConfig::solo(agent.name.clone(), agent.model());
+    report: &mut RunReport,
+) -> Result<Vec<(Date, ImportedOutcome)>, SessionStop> {
+    let config = agent.config(agent.model());
     let redactor =
         Redactor::new(Vec::new()).map_err(|error| SessionStop::ContractViolation(error.to_string()))?;
     let redactor = Arc::new(redactor);
@@ -53,6 +58,7 @@ pub async fn run(
     let name = agent.name.as_str();
     let mut has_reported = report.disagreements.first.iter().any(|one| one.agent == name);
     let (mut closings, nothing) = (0, RecordedDay::default());
+    let mut outcomes = Vec::new();
     for (at, day) in host.days.iter().enumerate() {
         let recorded = agent.days.get(&day.date).unwrap_or(&nothing);
         let last = at + 1 == host.days.len();
@@ -78,6 +84,7 @@ pub async fn run(
         let outcome = outcome(&result)?;
         closings += outcome.closings as u64;
         has_reported |= report_day(agent, *day, &outcome, has_reported, report);
+        outcomes.push((day.date, outcome));
         state = result.state;
     }
     if let Some(entry) = report.agents.iter_mut().find(|entry| entry.agent == name) {
@@ -86,7 +93,7 @@ pub async fn run(
         entry.computed_cash = Some(state.books.account().cash().0.normalize());
         entry.portfolio_value = Some(state.books.last_value().0.normalize());
     }
-    Ok(())
+    Ok(outcomes)
 }
 
 /// The outcome of a day, from its metadata.
@@ -103,7 +110,7 @@ fn report_day(
     day: TradingDay,
     outcome: &ImportedOutcome,
     has_reported: bool,
-    report: &mut AiTraderReport,
+    report: &mut RunReport,
 ) -> bool {
     let mut found = Vec::new();
     let one = |what: String, amounts| Disagreement {
@@ -123,7 +130,8 @@ fn report_day(
         found.push(one(what, None));
     }
     if !has_reported && found.is_empty() {
-        for difference in &outcome.differences {
+        // Values have a report of their own, with every day.
+        for difference in outcome.differences.iter().filter(|difference| difference.what != VALUE) {
             found.push(one("the books differ from this day on".to_owned(), Some(difference.clone())));
         }
     }

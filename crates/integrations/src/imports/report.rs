@@ -13,7 +13,7 @@ const MAX_ITEMS: usize = 10_000;
 
 /// The result of reading an import.
 #[derive(Clone, Debug, Default, Serialize)]
-pub struct AiTraderReport {
+pub struct RunReport {
     /// The prices.
     pub dataset: DatasetReport,
     /// The agents that can be imported.
@@ -229,6 +229,9 @@ pub struct AgentReport {
     pub recorded_cash: Decimal,
     /// Sessions that the import writes: the trading days of the job.
     pub sessions: u64,
+    /// Reflections of the log.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub reflections: u64,
     /// Positions that close, each of which gets a reflection if memory is on.
     pub closings: u64,
     /// Cash at the end, from actions and prices; `None` for an agent that is rejected.
@@ -237,6 +240,11 @@ pub struct AgentReport {
     pub portfolio_value: Option<Decimal>,
     /// Why it is not imported: it has unreadable rows, or its books do not add up.
     pub rejected: Option<String>,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+fn is_zero(count: &u64) -> bool {
+    *count == 0
 }
 
 impl AgentReport {
@@ -253,7 +261,7 @@ impl AgentReport {
     }
 }
 
-impl AiTraderReport {
+impl RunReport {
     /// Adds an unreadable row.
     pub fn problem(&mut self, at: RowPlace, reason: impl Into<String>) {
         self.problems.add(Problem { at, reason: reason.into() });
