@@ -136,8 +136,7 @@ thread_local! {
     static ORDINARY_NAMES: RefCell<HashSet<Box<str>>> = RefCell::default();
 }
 
-/// Whether a name is neither that of a secret nor that of header fields. The same as asking [`classify`] and
-/// [`is_headers`].
+/// Whether a name is neither that of a secret nor that of header fields, as [`classify`] and [`is_headers`] find.
 pub(super) fn is_ordinary(name: &str) -> bool {
     let compute = || classify(name).is_none() && !is_headers(name);
     // No secret is remembered: none consists of a few small letters.
