@@ -4,6 +4,7 @@
 use crate::id::ContentHash;
 use crate::json;
 use serde_json::{Map, Value};
+use std::borrow::Cow;
 
 /// Strings of at least this many bytes are extracted from a document.
 pub(crate) const LIFT_BYTES: usize = 96;
@@ -47,14 +48,34 @@ impl ContentDoc {
     /// equal content are stored differently.
     #[must_use]
     pub fn of(value: &Value) -> Self {
-        let mut whole = b"json\n".to_vec();
+        Self::with_json(value).0
+    }
+
+    /// The same, with the value's canonical JSON.
+    pub(crate) fn with_json(value: &Value) -> (Self, Vec<u8>) {
+        const PREFIX: &[u8] = b"json\n";
+        let mut whole = PREFIX.to_vec();
         json::write(value, &mut whole);
         let hash = ContentHash::of(&whole);
         let mut texts = Vec::new();
-        let mut body = Vec::with_capacity(whole.len());
+        let mut body = Vec::new();
         extract(value, &mut body, &mut texts);
         texts.push(StoredText { hash, body: json::text(body) });
-        Self { hash, texts }
+        whole.drain(..PREFIX.len());
+        (Self { hash, texts }, whole)
+    }
+
+    /// Adds a plain text to `texts`, unless the document has it as an extracted string. Returns its hash.
+    pub(crate) fn add_text(&self, body: Cow<'_, str>, texts: &mut Vec<StoredText>) -> ContentHash {
+        // Comparing is cheaper than hashing. The last text is the document's own.
+        let extracted = self.texts.split_last().map_or(&[][..], |(_, extracted)| extracted);
+        if let Some(known) = extracted.iter().find(|text| text.body == *body) {
+            return known.hash;
+        }
+        let added = text(body);
+        let hash = added.hash;
+        texts.push(added);
+        hash
     }
 
     /// The document's own text, and the texts it references.
@@ -141,7 +162,7 @@ pub(crate) fn extract(value: &Value, out: &mut Vec<u8>, texts: &mut Vec<StoredTe
         Value::Array(items) => {
             json::list(items.iter(), (b'[', b']'), out, |item, out| extract(item, out, texts));
         }
-        scalar => json::scalar_into(scalar, out),
+        other => json::write(other, out),
     }
 }
 

@@ -131,7 +131,13 @@ impl ContentHash {
     /// 64 lower-case hex digits.
     #[must_use]
     pub fn to_hex(self) -> String {
-        blake3::Hash::from_bytes(self.0).to_hex().to_string()
+        const DIGITS: &[u8; 16] = b"0123456789abcdef";
+        let mut hex = String::with_capacity(2 * self.0.len());
+        for byte in self.0 {
+            hex.push(char::from(DIGITS[usize::from(byte >> 4)]));
+            hex.push(char::from(DIGITS[usize::from(byte & 15)]));
+        }
+        hex
     }
 }
 

@@ -23,6 +23,31 @@ pub fn canonical(value: &Value) -> String {
     text(out)
 }
 
+/// The value as it is read back from its canonical JSON, which orders the keys of objects. `None` if it is too
+/// deep to be read.
+#[must_use]
+pub fn read_back(mut value: Value) -> Option<Value> {
+    sort(&mut value, MAX_READ_DEPTH).then_some(value)
+}
+
+/// The maximum number of levels that `serde_json` reads.
+const MAX_READ_DEPTH: u32 = 127;
+
+/// Sorts the keys of all objects by bytes. Returns whether the value has at most `depth` levels.
+fn sort(value: &mut Value, depth: u32) -> bool {
+    match (value, depth.checked_sub(1)) {
+        (Value::Array(items), Some(depth)) => items.iter_mut().all(|item| sort(item, depth)),
+        (Value::Object(map), Some(depth)) => {
+            if !map.keys().is_sorted() {
+                map.sort_keys();
+            }
+            map.values_mut().all(|inner| sort(inner, depth))
+        }
+        (Value::Array(_) | Value::Object(_), None) => false,
+        _ => true,
+    }
+}
+
 /// The hash of the value's canonical JSON.
 #[must_use]
 pub fn hash(value: &Value) -> ContentHash {
@@ -43,8 +68,43 @@ pub(crate) fn write(value: &Value, out: &mut Vec<u8>) {
             list(items.iter(), (b'[', b']'), out, write);
         }
         Value::Object(map) => object(map, out, write),
+        Value::String(text) => string_into(text, out),
         scalar => scalar_into(scalar, out),
     }
+}
+
+/// Appends a string.
+pub(crate) fn string_into(text: &str, out: &mut Vec<u8>) {
+    let bytes = text.as_bytes();
+    out.reserve(bytes.len() + 2);
+    out.push(b'"');
+    let mut rest = bytes;
+    while !rest.is_empty() {
+        let (plain, escaped) = rest.split_at(unescaped_len(rest));
+        out.extend_from_slice(plain);
+        let Some((byte, after)) = escaped.split_first() else { break };
+        rest = after;
+        match byte {
+            b'"' | b'\\' => out.extend_from_slice(&[b'\\', *byte]),
+            b'\n' => out.extend_from_slice(b"\\n"),
+            b'\t' => out.extend_from_slice(b"\\t"),
+            b'\r' => out.extend_from_slice(b"\\r"),
+            0x08 => out.extend_from_slice(b"\\b"),
+            0x0c => out.extend_from_slice(b"\\f"),
+            control => out.extend_from_slice(format!("\\u{control:04x}").as_bytes()),
+        }
+    }
+    out.push(b'"');
+}
+
+/// The number of bytes at the start that are written as they are.
+fn unescaped_len(bytes: &[u8]) -> usize {
+    const BLOCK: usize = 16;
+    let is_plain = |byte: &u8| *byte >= b' ' && *byte != b'"' && *byte != b'\\';
+    // A block is checked without a branch for each byte.
+    let is_whole = |block: &&[u8]| block.iter().fold(true, |all, byte| all & is_plain(byte));
+    let whole = bytes.chunks_exact(BLOCK).take_while(is_whole).count() * BLOCK;
+    whole + bytes[whole..].iter().take_while(|byte| is_plain(byte)).count()
 }
 
 /// Appends an object with its keys sorted by bytes; `value` writes the values.
@@ -58,7 +118,7 @@ pub(crate) fn object(
         entries.sort_unstable_by_key(|entry| entry.0);
     }
     list(entries.into_iter(), (b'{', b'}'), out, |(key, inner), out| {
-        scalar_into(key, out);
+        string_into(key, out);
         out.push(b':');
         value(inner, out);
     });
@@ -81,8 +141,8 @@ pub(crate) fn list<T>(
     out.push(close);
 }
 
-/// Appends a string, a number, a boolean or null.
-pub(crate) fn scalar_into<T: Serialize + ?Sized>(scalar: &T, out: &mut Vec<u8>) {
+/// Appends a number, a boolean or null.
+fn scalar_into(scalar: &Value, out: &mut Vec<u8>) {
     serde_json::to_writer(out, scalar).expect("a scalar is JSON, and a vector takes all that is written");
 }
 
@@ -127,4 +187,20 @@ fn within<T>(at: &mut String, segment: &str, f: impl FnOnce(&mut String) -> T) -
     let found = f(at);
     at.truncate(length);
     found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        // Goal: strings are written as `serde_json` writes them, wherever their escapes are.
+        #[test]
+        fn a_string_is_written_as_usual(text in r#"([ -~]|[a-z]{0,40}|[\x00-\x1f"\\]|.|贵){0,40}"#) {
+            let mut json = Vec::new();
+            string_into(&text, &mut json);
+            prop_assert_eq!(super::text(json), serde_json::to_string(&text).expect("is JSON"));
+        }
+    }
 }

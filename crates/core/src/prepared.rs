@@ -18,7 +18,7 @@ impl PreparedText {
     #[must_use]
     pub fn new(body: String) -> Self {
         let mut json = Vec::with_capacity(body.len() + body.len() / 8);
-        json::scalar_into(&body, &mut json);
+        json::string_into(&body, &mut json);
         Self { hash: ContentHash::of(body.as_bytes()), body, json }
     }
 

@@ -5,6 +5,8 @@
 
 use super::class::{Class, strong, weak};
 use super::{fold, names};
+use std::cell::RefCell;
+use std::collections::HashSet;
 
 /// The label for a text whose redaction could not be completed.
 pub(super) const FAILED: &str = "failed";
@@ -124,6 +126,38 @@ pub(super) fn words(name: &str) -> Vec<String> {
     out
 }
 
+/// Maximum bytes of a name that is remembered.
+const MAX_REMEMBERED_BYTES: usize = 24;
+/// Maximum number of names that a thread remembers.
+const MAX_REMEMBERED: usize = 512;
+
+thread_local! {
+    /// Names of members that were found to be ordinary: the same few appear in almost all JSON.
+    static ORDINARY_NAMES: RefCell<HashSet<Box<str>>> = RefCell::default();
+}
+
+/// Whether a name is neither that of a secret nor that of header fields, as [`classify`] and [`is_headers`] find.
+pub(super) fn is_ordinary(name: &str) -> bool {
+    let compute = || classify(name).is_none() && !is_headers(name);
+    // No secret is remembered: none consists of a few small letters.
+    if name.len() > MAX_REMEMBERED_BYTES || !name.bytes().all(|byte| matches!(byte, b'a'..=b'z' | b'_')) {
+        return compute();
+    }
+    ORDINARY_NAMES.with_borrow_mut(|names| {
+        if names.contains(name) {
+            return true;
+        }
+        let is_ordinary = compute();
+        if is_ordinary {
+            if names.len() == MAX_REMEMBERED {
+                names.clear();
+            }
+            names.insert(name.into());
+        }
+        is_ordinary
+    })
+}
+
 /// The class of secret under this name; `None` for an ordinary name.
 pub(super) fn classify(name: &str) -> Option<Class> {
     if name.len() > 128 || name.contains("[redacted:") {
@@ -198,4 +232,26 @@ pub(super) fn is_plain_header(name: &str) -> bool {
         || joined.contains("ratelimit")
         || joined.ends_with("version")
         || is_about(name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    // Goal: remembering a name changes nothing, however many names were seen before.
+    #[test]
+    fn a_remembered_name_is_classified_as_before() {
+        let names = ["symbol", "text", "api_key", "headers", "token", "pin", "max_tokens", "apiKey", "密码"];
+        for round in 0..3 {
+            for name in names {
+                let expected = classify(name).is_none() && !is_headers(name);
+                assert_eq!(is_ordinary(name), expected, "{name} in round {round}");
+            }
+            for number in 0..2 * MAX_REMEMBERED {
+                let letter = |place: usize| char::from(b'b' + (number / 8_usize.pow(place as u32) % 8) as u8);
+                let name: String = (0..4).map(letter).collect();
+                assert!(is_ordinary(&format!("x_{name}")), "{name} is an ordinary name");
+            }
+        }
+    }
 }

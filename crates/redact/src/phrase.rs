@@ -335,15 +335,15 @@ fn word_before(bytes: &[u8], start: usize, floor: usize) -> Option<usize> {
     (end < start && in_list(bytes.get(from..end)?)).then_some(from)
 }
 
-fn skip_back_while(bytes: &[u8], mut at: usize, floor: usize, is: fn(&u8) -> bool) -> usize {
+fn skip_back_while(bytes: &[u8], mut at: usize, floor: usize, is: impl Fn(&u8) -> bool) -> usize {
     while at > floor && is(&bytes[at - 1]) {
         at -= 1;
     }
     at
 }
 
-fn skip_while(bytes: &[u8], mut at: usize, is: fn(&u8) -> bool) -> usize {
-    while bytes.get(at).is_some_and(is) {
+fn skip_while(bytes: &[u8], mut at: usize, is: impl Fn(&u8) -> bool) -> usize {
+    while bytes.get(at).is_some_and(&is) {
         at += 1;
     }
     at

@@ -30,6 +30,7 @@ impl Context {
             Self::Whole(label) => Self::Whole(label),
             Self::Headers if keys::is_plain_header(key) => Self::Plain,
             Self::Headers => Self::Whole("header"),
+            Self::Plain | Self::Named(_) if keys::is_ordinary(key) => Self::Plain,
             Self::Plain | Self::Named(_) => match keys::classify(key) {
                 Some(class) => Self::Named(class),
                 None if keys::is_headers(key) => Self::Headers,

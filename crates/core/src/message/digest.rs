@@ -44,28 +44,35 @@ impl RequestHasher {
         Self { model: request.model.clone(), state, tail, numbers: BTreeMap::new(), is_empty: true }
     }
 
-    /// Adds the next message.
-    pub(crate) fn add(&mut self, message: &Message) {
-        let mut value = json::to_value(message);
+    /// Adds the next message, given with its value and the value's canonical JSON.
+    pub(crate) fn add(&mut self, message: &Message, mut value: Value, json: &[u8]) {
+        if !std::mem::take(&mut self.is_empty) {
+            self.state.update(b",");
+        }
         match message {
-            Message::User { .. } => {}
+            Message::User { .. } => drop(self.state.update(json)),
             Message::Assistant { tool_calls, provider, .. } => {
                 let is_sent = provider.as_ref().is_some_and(|note| note.model == self.model);
                 if let (false, Some(map)) = (is_sent, value.as_object_mut()) {
                     map.remove("provider");
                 }
                 for (at, call) in tool_calls.iter().enumerate() {
-                    value["tool_calls"][at]["id"] = self.number(&call.id);
+                    value["tool_calls"][at]["id"] = self.number(&call.id).into();
                 }
+                self.state.update(json::canonical(&value).as_bytes());
             }
-            Message::Tool { call_id, .. } => value["call_id"] = self.number(call_id),
+            Message::Tool { call_id, .. } => {
+                // The ID is the first member; what follows it is hashed as it is.
+                let start = |id: &str| {
+                    let mut start = b"{\"call_id\":".to_vec();
+                    json::string_into(id, &mut start);
+                    start
+                };
+                let number = self.number(call_id);
+                self.state.update(&start(&number));
+                self.state.update(&json[start(call_id).len()..]);
+            }
         }
-        let mut json = Vec::new();
-        if !std::mem::take(&mut self.is_empty) {
-            json.push(b',');
-        }
-        json::write(&value, &mut json);
-        self.state.update(&json);
     }
 
     /// The digest of everything added so far.
@@ -76,8 +83,8 @@ impl RequestHasher {
     }
 
     /// The number of a call ID, as text; IDs are numbered in the order of their first appearance.
-    fn number(&mut self, id: &str) -> Value {
+    fn number(&mut self, id: &str) -> String {
         let next = self.numbers.len() + 1;
-        Value::String(self.numbers.entry(id.to_owned()).or_insert(next).to_string())
+        self.numbers.entry(id.to_owned()).or_insert(next).to_string()
     }
 }

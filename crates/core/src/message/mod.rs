@@ -278,7 +278,11 @@ impl ModelRequest {
     #[must_use]
     pub fn digest(&self) -> ContentHash {
         let mut digesting = RequestHasher::new(self);
-        self.messages.iter().for_each(|message| digesting.add(message));
+        for message in &self.messages {
+            let value = json::to_value(message);
+            let json = json::canonical(&value);
+            digesting.add(message, value, json.as_bytes());
+        }
         digesting.digest()
     }
 

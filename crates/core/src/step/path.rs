@@ -87,16 +87,13 @@ impl StepPath {
 
 impl Ord for StepPath {
     fn cmp(&self, other: &Self) -> Ordering {
-        let segments = |path: &Self| -> Vec<(String, u32)> {
-            path.0
-                .split('/')
-                .map(|segment| match segment.rsplit_once('#') {
-                    Some((name, n)) => (name.to_owned(), n.parse().unwrap_or(0)),
-                    None => (segment.to_owned(), 0),
-                })
-                .collect()
-        };
-        segments(self).cmp(&segments(other)).then_with(|| self.0.cmp(&other.0))
+        fn segments(path: &StepPath) -> impl Iterator<Item = (&str, u32)> {
+            path.0.split('/').map(|segment| match segment.rsplit_once('#') {
+                Some((name, n)) => (name, n.parse().unwrap_or(0)),
+                None => (segment, 0),
+            })
+        }
+        segments(self).cmp(segments(other)).then_with(|| self.0.cmp(&other.0))
     }
 }
 

@@ -40,10 +40,11 @@ impl RequestChain {
         });
         let mut added = Vec::new();
         for message in &request.messages[chain.request.messages.len()..] {
-            let doc = ContentDoc::of(&json::to_value(message));
+            let value = json::to_value(message);
+            let (doc, json) = ContentDoc::with_json(&value);
             added.push(doc.hash);
             texts.extend(doc.texts);
-            chain.digesting.add(message);
+            chain.digesting.add(message, value, &json);
             chain.request.messages.push(message.clone());
         }
         let link = ContentDoc::of(&json!({ "previous": previous, "head": chain.head, "added": added }));

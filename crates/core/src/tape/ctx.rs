@@ -17,6 +17,7 @@ use crate::step::{OutcomeKind, ScopeKey, Step, StepClass, StepPath};
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::SeedableRng as _;
 use serde_json::{Value, json};
+use std::borrow::Cow;
 use std::collections::{BTreeMap, HashSet};
 use std::sync::{Arc, Mutex};
 
@@ -189,6 +190,9 @@ impl Ctx {
             )));
         }
         let step = Step::new(self.next(entry.kind), entry.class, &entry.arguments);
+        // A string has the same redaction as an outcome and as a message.
+        let shows_outcome =
+            entry.message.as_ref().is_some_and(|message| entry.outcome.as_str() == Some(&message.content));
         let outcome = self.session.redactor().redact_value(entry.outcome).value;
         let outcome_doc = ContentDoc::of(&outcome);
         let found = self.session.tape().look_up(&step);
@@ -210,13 +214,16 @@ impl Ctx {
         }
         let request = ContentDoc::of(&entry.arguments);
         let mut texts: Vec<StoredText> = request.texts;
-        texts.extend(outcome_doc.texts);
         let mut implied = entry.implied;
         if let Some(message) = entry.message {
-            let content = text(self.session.redactor().redact_text(&message.content).value);
-            implied.insert(0, message_row(message.role, content.hash, message.tool.as_ref()));
-            texts.push(content);
+            let content = match &outcome {
+                Value::String(recorded) if shows_outcome => Cow::Borrowed(recorded.as_str()),
+                _ => Cow::Owned(self.session.redactor().redact_text(&message.content).value),
+            };
+            let hash = outcome_doc.add_text(content, &mut texts);
+            implied.insert(0, message_row(message.role, hash, message.tool));
         }
+        texts.extend(outcome_doc.texts);
         let mut writes = self.session.new_texts(texts.into_iter());
         writes.push(Write::End(StepEnd {
             path: step.path,

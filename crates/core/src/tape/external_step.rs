@@ -4,7 +4,7 @@ use super::host::{CallOptions, CallOutcomeWithWrites, Host};
 use super::session::{SessionRun, ToolInvocation, message_row};
 use super::stop::SessionStop;
 use super::tape::Lookup;
-use crate::content::{ContentDoc, StoredText, text};
+use crate::content::{ContentDoc, StoredText};
 use crate::id::ContentHash;
 use crate::json;
 use crate::message::{CallFailure, FailureKind, ModelReply, ModelRequest, Role};
@@ -19,7 +19,7 @@ impl SessionRun {
     /// Runs an external step through its lifecycle.
     pub(super) async fn run_external_step<E: Effect>(
         &self,
-        asked: ExternalStep,
+        mut asked: ExternalStep,
         effect: &E,
     ) -> Result<Result<E::Reply, CallFailure>, SessionStop> {
         let session = self;
@@ -60,7 +60,7 @@ impl SessionRun {
                 let attempt = AttemptEnd { number, error, ..AttemptEnd::default() };
                 let mut writes = Vec::new();
                 if matches!(found, Lookup::Absent) {
-                    writes = session.new_texts(asked.texts.iter().cloned());
+                    writes = session.new_texts(std::mem::take(&mut asked.texts).into_iter());
                     writes.push(Write::Intent(asked.intent()));
                 }
                 let result = redacted(session.redactor(), Err(failure), E::OPAQUE);
@@ -89,7 +89,7 @@ impl SessionRun {
             }
             Lookup::Absent => {
                 session.host().reserve(&path, effect.model_request()).await?;
-                let mut writes = session.new_texts(asked.texts.iter().cloned());
+                let mut writes = session.new_texts(std::mem::take(&mut asked.texts).into_iter());
                 writes.push(Write::Intent(asked.intent()));
                 writes.extend(effect.announced(session.redactor()));
                 session.commit(writes).await?;
@@ -268,19 +268,19 @@ impl ExternalStep {
             Err(failure) => json::to_value(failure),
         });
         let message = match (result, &self.show) {
-            (Ok(value), Some(None)) => Some((Role::Assistant, text(content(value)), None)),
-            (Ok(value), Some(Some(tool))) => Some((Role::Tool, text(content(value)), Some(tool))),
-            (Err(failure), Some(Some(tool))) => Some((Role::Tool, text(failure.to_string()), Some(tool))),
+            (Ok(value), Some(None)) => Some((Role::Assistant, content(value), None)),
+            (Ok(value), Some(Some(tool))) => Some((Role::Tool, content(value), Some(tool))),
+            (Err(failure), Some(Some(tool))) => Some((Role::Tool, failure.to_string(), Some(tool))),
             (Err(_), Some(None)) | (_, None) => None,
         };
         // The request of a copied step has not been written by this run.
         let mut texts = if reused_from.is_some() { self.texts.clone() } else { Vec::new() };
-        texts.extend(outcome.texts);
         let mut implied = Vec::new();
         if let Some((role, content, tool)) = message {
-            implied.push(message_row(role, content.hash, tool));
-            texts.push(content);
+            let hash = outcome.add_text(content.into(), &mut texts);
+            implied.push(message_row(role, hash, tool.cloned()));
         }
+        texts.extend(outcome.texts);
         let mut writes = session.new_texts(texts.into_iter());
         writes.push(Write::End(StepEnd {
             path: self.step.path.clone(),
@@ -316,8 +316,8 @@ fn redacted<T: serde::Serialize + DeserializeOwned>(
             if let (Some((key, note)), Some(fields)) = (note, value.as_object_mut()) {
                 fields.insert(key.to_owned(), redactor.redact_opaque(note).value);
             }
-            let stored = json::canonical(&value);
-            serde_json::from_str(&stored).map_err(|_| CallFailure {
+            let stored = json::read_back(value).and_then(|value| serde_json::from_value(value).ok());
+            stored.ok_or_else(|| CallFailure {
                 kind: FailureKind::BadAnswer,
                 message: "the answer could not be stored: nothing readable is left of it after redaction"
                     .to_owned(),

@@ -159,13 +159,9 @@ fn texts_of(writes: &[Write]) -> Vec<ContentHash> {
     writes.iter().filter_map(text).collect()
 }
 
-pub(super) fn message_row(role: Role, content: ContentHash, tool: Option<&ToolInvocation>) -> DerivedRow {
-    DerivedRow::Message(MessageRow {
-        role,
-        content,
-        tool_name: tool.map(|tool| tool.name.clone()),
-        tool_input: tool.map(|tool| tool.input.clone()),
-    })
+pub(super) fn message_row(role: Role, content: ContentHash, tool: Option<ToolInvocation>) -> DerivedRow {
+    let (tool_name, tool_input) = tool.map(|tool| (tool.name, tool.input)).unzip();
+    DerivedRow::Message(MessageRow { role, content, tool_name, tool_input })
 }
 
 /// Ignores poisoning: every change under the lock is a single call, so the data is intact even if its holder

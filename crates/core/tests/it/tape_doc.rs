@@ -1,7 +1,7 @@
 //! Documents are read back as written, whatever they contain.
 
 use papertape_core::id::ContentHash;
-use papertape_core::json::{canonical, hash};
+use papertape_core::json::{self, canonical, hash};
 use papertape_core::prepared::PreparedText;
 use papertape_core::tape::{ContentDoc, inline, references, text};
 use proptest::prelude::*;
@@ -55,6 +55,14 @@ proptest! {
         let back = read_back(&doc);
         prop_assert_eq!(canonical(&back), canonical(&value));
         prop_assert_eq!(ContentDoc::of(&back).hash, doc.hash);
+    }
+
+    // Goal: a value is put in its stored form without writing and reading it.
+    #[test]
+    fn a_value_is_read_back_from_its_canonical_json(value in any_json()) {
+        let read: Value = serde_json::from_str(&canonical(&value)).expect("JSON");
+        let found = json::read_back(value).expect("is shallow");
+        prop_assert_eq!(found.to_string(), read.to_string(), "the order of the keys included");
     }
 
     // Goal: a document with prepared strings is the same document, whatever is around them.
@@ -124,4 +132,17 @@ fn a_missing_text_is_named() {
     let stored: Value = serde_json::from_str(&texts[&doc.hash]).expect("JSON");
     let missing = inline(&stored, &|_| None).expect_err("a text is gone");
     assert_eq!(missing.0, text("x".repeat(200)).hash);
+}
+
+// Goal: what no reader of JSON would read is not in a stored form.
+#[test]
+fn a_value_too_deep_to_be_read_has_no_stored_form() {
+    for levels in [126, 127, 128, 129] {
+        let list = (1..levels).fold(json!([]), |inner, _| json!([inner]));
+        let map = (1..levels).fold(json!({}), |inner, _| json!({ "a": inner }));
+        for value in [list, map] {
+            let is_read = serde_json::from_str::<Value>(&canonical(&value)).is_ok();
+            assert_eq!(json::read_back(value).is_some(), is_read, "{levels} levels");
+        }
+    }
 }

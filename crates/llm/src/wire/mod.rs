@@ -114,9 +114,12 @@ pub struct WireRequest {
 }
 
 impl WireRequest {
-    fn new(path: String, body: &impl serde::Serialize) -> Result<Self, Box<AttemptFailure>> {
-        let body = serde_json::to_vec(body).map_err(|_| refused("the request cannot be written as JSON"))?;
-        Ok(Self { path, query: None, body })
+    /// `length`: about how many bytes the body has.
+    fn new(path: String, body: &impl serde::Serialize, length: usize) -> Result<Self, Box<AttemptFailure>> {
+        let mut json = Vec::with_capacity(length);
+        let written = serde_json::to_writer(&mut json, body);
+        written.map_err(|_| refused("the request cannot be written as JSON"))?;
+        Ok(Self { path, query: None, body: json })
     }
 }
 
@@ -129,21 +132,31 @@ pub fn request(
     request: &ModelRequest,
     stream: bool,
 ) -> Result<WireRequest, Box<AttemptFailure>> {
+    let length = body_length(request);
     let effort = request.sampling.reasoning_effort.as_deref().map(str::parse).transpose().map_err(refused)?;
     match kind.protocol() {
-        Protocol::ChatCompletions => {
-            WireRequest::new("chat/completions".to_owned(), &chat::write(request, kind, effort, stream))
-        }
+        Protocol::ChatCompletions => WireRequest::new(
+            "chat/completions".to_owned(),
+            &chat::write(request, kind, effort, stream),
+            length,
+        ),
         Protocol::AnthropicMessages => {
-            WireRequest::new("messages".to_owned(), &anthropic::write(request, effort, stream)?)
+            WireRequest::new("messages".to_owned(), &anthropic::write(request, effort, stream)?, length)
         }
         Protocol::GeminiContent => {
             let method = if stream { "streamGenerateContent" } else { "generateContent" };
             let path = gemini::path(&request.model.model, method)?;
             let query = stream.then_some(("alt", "sse"));
-            Ok(WireRequest { query, ..WireRequest::new(path, &gemini::write(request, effort)?)? })
+            Ok(WireRequest { query, ..WireRequest::new(path, &gemini::write(request, effort)?, length)? })
         }
     }
+}
+
+/// About how many bytes a request's body has: its texts, an eighth more for escapes, and room for the tools.
+fn body_length(request: &ModelRequest) -> usize {
+    let texts = request.messages.iter().map(Message::content).chain(request.instructions.as_deref());
+    let text: usize = texts.map(str::len).sum();
+    text + text / 8 + 1024 * (1 + request.tools.len())
 }
 
 /// Reads a whole response.
@@ -232,14 +245,16 @@ pub fn embedding_request(
     model: &str,
     texts: &[String],
 ) -> Result<WireRequest, Box<AttemptFailure>> {
+    let length = 1024 + texts.iter().map(String::len).sum::<usize>();
     match kind.protocol() {
         Protocol::ChatCompletions => {
-            WireRequest::new("embeddings".to_owned(), &chat::embedding_request(model, texts))
+            WireRequest::new("embeddings".to_owned(), &chat::embedding_request(model, texts), length)
         }
         Protocol::AnthropicMessages => Err(refused("the provider makes no vectors")),
         Protocol::GeminiContent => WireRequest::new(
             gemini::path(model, "batchEmbedContents")?,
             &gemini::embedding_request(model, texts),
+            length,
         ),
     }
 }

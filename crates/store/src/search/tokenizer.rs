@@ -1,5 +1,6 @@
 //! Tokenizer.
 
+use std::cmp::Ordering;
 use std::collections::BTreeSet;
 use std::ops::Range;
 
@@ -26,9 +27,8 @@ impl IndexedWords {
             all.buffer.push_str(word);
             all.words.push(start..all.buffer.len());
         });
-        let Self { buffer, mut words } = all;
-        words.sort_unstable_by_key(|word| &buffer[word.clone()]);
-        words.dedup_by_key(|word| &buffer[word.clone()]);
+        let Self { buffer, words } = all;
+        let mut words = sorted(&buffer, words);
         let mut bytes = 0;
         let within = words.partition_point(|word| {
             bytes += word.len();
@@ -60,6 +60,28 @@ impl IndexedWords {
     }
 }
 
+/// The words in order, each once.
+fn sorted(buffer: &str, words: Vec<Range<usize>>) -> Vec<Range<usize>> {
+    const FIRST: usize = 8;
+    // Most words are no longer than their first bytes, which are compared as one number. No word has a NUL.
+    let first = |word: &Range<usize>| {
+        let mut first = [0; FIRST];
+        let length = word.len().min(FIRST);
+        first[..length].copy_from_slice(&buffer.as_bytes()[word.start..word.start + length]);
+        u64::from_be_bytes(first)
+    };
+    let rest = |word: &Range<usize>| &buffer.as_bytes()[word.end.min(word.start + FIRST)..word.end];
+    let mut words: Vec<(u64, Range<usize>)> = words.into_iter().map(|word| (first(&word), word)).collect();
+    words.sort_unstable_by(|(one, word), (other, next)| {
+        one.cmp(other).then_with(|| match word.len().max(next.len()) {
+            0..=FIRST => Ordering::Equal,
+            _ => rest(word).cmp(rest(next)),
+        })
+    });
+    words.dedup_by(|(one, word), (other, next)| one == other && rest(word) == rest(next));
+    words.into_iter().map(|(_, word)| word).collect()
+}
+
 /// The words of a query.
 pub(super) fn query_tokens(question: &str) -> Vec<Word> {
     query_words(question).into_iter().take(QUESTION_WORDS).collect()
@@ -88,16 +110,28 @@ fn each_word(text: &str, indexed: bool, mut add: impl FnMut(&str, bool)) {
     loop {
         // Most of most texts is ASCII, where nothing has to be looked up.
         let ascii = rest.bytes().take_while(u8::is_ascii).count();
-        for byte in rest[..ascii].bytes() {
-            if byte.is_ascii_alphanumeric() {
-                if !run.is_empty() {
-                    add_run(&mut run, indexed, &mut add);
-                }
-                plain.push(char::from(byte.to_ascii_lowercase()));
-            } else {
+        let mut line = &rest[..ascii];
+        while let Some(start) = line.bytes().position(|byte| byte.is_ascii_alphanumeric()) {
+            if start > 0 {
                 add_plain(&mut plain, &mut add);
-                add_run(&mut run, indexed, &mut add);
             }
+            add_run(&mut run, indexed, &mut add);
+            let word = &line[start..];
+            let length = word.bytes().position(|byte| !byte.is_ascii_alphanumeric()).unwrap_or(word.len());
+            // A word in lower case that ends here is passed on where it is.
+            let is_whole = plain.is_empty() && length < word.len() && length <= WORD_CHARS;
+            if is_whole && !word[..length].bytes().any(|byte| byte.is_ascii_uppercase()) {
+                add(&word[..length], false);
+            } else {
+                let from = plain.len();
+                plain.push_str(&word[..length]);
+                plain[from..].make_ascii_lowercase();
+            }
+            line = &word[length..];
+        }
+        if !line.is_empty() {
+            add_plain(&mut plain, &mut add);
+            add_run(&mut run, indexed, &mut add);
         }
         let mut chars = rest[ascii..].chars();
         let Some(c) = chars.next() else { break };
@@ -132,6 +166,9 @@ fn add_plain(plain: &mut String, add: &mut impl FnMut(&str, bool)) {
 }
 
 fn add_run(run: &mut Vec<char>, indexed: bool, add: &mut impl FnMut(&str, bool)) {
+    if run.is_empty() {
+        return;
+    }
     let mut word = String::new();
     for pair in run.windows(2) {
         word.clear();

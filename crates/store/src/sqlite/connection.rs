@@ -20,8 +20,9 @@ const URI_PATH: &percent_encoding::AsciiSet =
 
 /// Prepared statements cached per connection: more than the store uses.
 const CACHED_STATEMENTS: usize = 256;
-/// Max size of the writer's page cache, which grows as pages are used.
-const WRITER_CACHE_KIB: u32 = 64 << 10;
+/// Max size of the writer's page cache, which grows as pages are used. After every commit that rebalanced a tree, SQLite
+/// looks through the whole cache for pages beyond the file's end, so a larger cache makes commits slower.
+const WRITER_CACHE_KIB: u32 = 16 << 10;
 /// How long to wait for another process's lock, such as a reader or a backup tool.
 const BUSY: Duration = Duration::from_secs(10);
 
