@@ -361,7 +361,7 @@ impl ExperimentBudget for MemoryRecord {
         ready(Ok(None))
     }
 
-    fn grow_share<'a>(
+    fn grant<'a>(
         &'a self,
         _: &'a Lease,
         request: GrantRequest,
