@@ -80,11 +80,8 @@ async fn crash_a_killed_experiment_is_resumed_as_one() {
     assert!(refused.err.contains("is already completed"), "{refused:#?}");
 }
 
-/// Goal: an estimate runs nothing; rule-based agents run once, over every window; a range that is too short says what
-/// fits; and a single trial of one range is an ordinary run.
-#[test]
-fn rules_run_once_and_windows_must_fit() {
-    let tool = Tool::new();
+/// A run of a house model over a quarter.
+fn rules<'a>(more: &[&'a str]) -> Vec<&'a str> {
     let run = [
         "run",
         "--start",
@@ -96,8 +93,15 @@ fn rules_run_once_and_windows_must_fit() {
         "--model",
         "house::momentum",
     ];
-    let with = |more: &[&str]| [&run[..], more].concat();
-    let estimate = tool.ok(&with(&["--trials", "4", "--windows", "3x10d", "--estimate"]));
+    [&run[..], more].concat()
+}
+
+/// Goal: an estimate runs nothing; rule-based agents run once, over every window; a range that is too short says what
+/// fits; and a single trial of one range is an ordinary run.
+#[test]
+fn rules_run_once_and_windows_must_fit() {
+    let tool = Tool::new();
+    let estimate = tool.ok(&rules(&["--trials", "4", "--windows", "3x10d", "--estimate"]));
     assert!(estimate.err.contains("runs once: it is rule-based"), "{estimate:#?}");
     assert!(
         estimate.err.contains("3 jobs, 30 model-days; an estimate: 0 calls, 0 tokens, $0"),
@@ -105,7 +109,7 @@ fn rules_run_once_and_windows_must_fit() {
     );
     assert_eq!(tool.json(&["experiments"])["count"], 0);
 
-    let done = tool.ok(&with(&["--trials", "4", "--windows", "3x10d", "--compare", "buy_and_hold"]));
+    let done = tool.ok(&rules(&["--trials", "4", "--windows", "3x10d", "--compare", "buy_and_hold"]));
     assert!(
         done.out.contains("house::momentum, window 3:") && done.out.contains("buy and hold"),
         "{done:#?}"
@@ -115,10 +119,10 @@ fn rules_run_once_and_windows_must_fit() {
     assert_eq!(shown["manifest"]["windows"].as_array().map(Vec::len), Some(3));
     assert_eq!(shown["experiment"]["interim"], Value::Null);
 
-    let refused = tool.ends(&with(&["--windows", "3x40d"]), 2);
+    let refused = tool.ends(&rules(&["--windows", "3x40d"]), 2);
     assert!(refused.err.contains("--windows: 3 windows of 40 trading days need 120 days"), "{refused:#?}");
-    let refused = tool.ends(&with(&["--windows", "3x"]), 2);
+    let refused = tool.ends(&rules(&["--windows", "3x"]), 2);
     assert!(refused.err.contains("such as 5x60d"), "{refused:#?}");
-    tool.ok(&with(&["--trials", "1", "--no-summaries"]));
+    tool.ok(&rules(&["--trials", "1", "--no-summaries"]));
     assert_eq!(tool.json(&["experiments"])["count"], 1);
 }
