@@ -28,7 +28,7 @@ enum MigrateCommand {
 
 #[derive(Debug, Args)]
 struct DatabaseArgs {
-    /// Return free space in the SQLite file to the disk
+    /// Rewrite the SQLite file without unused space
     #[arg(long)]
     compact: bool,
 }
@@ -82,8 +82,10 @@ async fn database(common: &Common, config: Config, compact: bool) -> Outcome {
         bytes(free_bytes),
         started.elapsed().as_secs_f64()
     );
-    if free_bytes > space.bytes / 4 {
-        note!("new rows use the free space; to return it to the disk: papertape migrate database --compact");
+    if !compact {
+        note!(
+            "to make the file smaller after an upgrade or a deletion: papertape migrate database --compact"
+        );
     }
     Ok(ExitCode::SUCCESS)
 }

@@ -8,7 +8,7 @@ mod tls;
 mod transaction;
 mod write_queue;
 
-use crate::db::Db;
+use crate::db::{Backend, Db};
 use crate::error::{Result, StoreError};
 use crate::migrate::Migration;
 use crate::notifications::JobNotifier;
@@ -117,7 +117,7 @@ impl Engine {
         while let Some(batch) = self.write(|db| upgrade::pack_next(db).boxed()).await? {
             report.add(batch);
         }
-        report.end(None);
+        report.end(Backend::Postgres);
         Ok(())
     }
 

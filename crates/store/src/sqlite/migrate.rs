@@ -2,6 +2,7 @@
 
 use super::connection::{SqliteDb, copy, run};
 use super::ready;
+use crate::db::Backend;
 use crate::error::Result;
 use crate::migrate::{Migration, VERSIONS, check, failed, pending};
 use crate::texts::upgrade::{self, PackReport};
@@ -58,7 +59,7 @@ pub(super) fn pack_texts(connection: &mut Connection) -> Result<()> {
             }
         }
     }
-    report.end(Some(free_bytes(connection)?));
+    report.end(Backend::Sqlite);
     Ok(())
 }
 

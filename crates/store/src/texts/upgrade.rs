@@ -49,18 +49,20 @@ impl PackReport {
         self.total.after += batch.after;
     }
 
-    /// Reports the end. `free_bytes`: what the file could be smaller by.
-    pub(crate) fn end(self, free_bytes: Option<u64>) {
+    /// Reports the end. A SQLite file does not become smaller by itself.
+    pub(crate) fn end(self, backend: Backend) {
         let PackedBatch { texts, before, after } = self.total;
         let elapsed_ms = u64::try_from(self.started.elapsed().as_millis()).unwrap_or(u64::MAX);
+        let hint = match backend {
+            Backend::Sqlite => "; `papertape migrate database --compact` makes the file smaller",
+            Backend::Postgres => "; `VACUUM FULL` makes the tables smaller",
+        };
         tracing::info!(
             texts,
             bytes_before = before,
             bytes_after = after,
             elapsed_ms,
-            free_bytes,
-            "compressed the stored texts; free space in the file is used for new rows, and `papertape migrate \
-             database --compact` returns it to the disk"
+            "compressed the stored texts{hint}"
         );
     }
 }
