@@ -310,7 +310,7 @@ async fn pieces(mut reader: StreamReader) -> Vec<axum::body::Bytes> {
 async fn readers_of_a_job_share_the_work() {
     let world = World::empty().await;
     let job = trigger(&world.app, week()).await.expect("it is queued").job.to_string();
-    let open = async |after| {
+    let open = async |after: Option<i64>| {
         papertape_service::view::read_stream(
             &world.app,
             &job,
@@ -343,7 +343,7 @@ async fn a_resumed_job_is_followed_beside_who_has_its_first_end() {
     let world = World::empty().await;
     let job = trigger(&world.app, week()).await.expect("it is queued").job;
     world.app.store.cancel(&job).await.expect("writes");
-    let open = async |after| {
+    let open = async |after: Option<i64>| {
         papertape_service::view::read_stream(
             &world.app,
             job.as_str(),

@@ -77,9 +77,9 @@ async fn a_split_job_is_the_same_job() {
 /// and the job names the reason. With a larger one it continues.
 #[tokio::test]
 async fn the_parts_of_a_job_share_its_budget() {
-    let sampling = Sampling { max_tokens: Some(100), ..Sampling::default() };
+    let sampling = Sampling { max_tokens: Some(1_000), ..Sampling::default() };
     let agents = NAMES.map(|name| AgentConfig { sampling: sampling.clone(), ..agent(name) });
-    let max = 6_000;
+    let max = 3_500;
     let budget = Budget { job: Limit { tokens: Some(max), usd: None }, ..Budget::default() };
     let desk = Desk::new().await;
     let app = desk.app().await;
