@@ -29,6 +29,7 @@ use rust_decimal::Decimal;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 
 /// The outcome of an imported day: the key `recorded` of its session's metadata.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -235,12 +236,13 @@ async fn record_analyses(
         let mut scopes: BTreeMap<(&str, u32), Ctx> = BTreeMap::new();
         for message in &analysis.messages {
             let key = (message.node.as_str(), message.round);
-            if !scopes.contains_key(&key) {
-                scopes.insert(key, ctx.child(ScopeKey::Node(message.node.clone(), message.round))?);
-            }
-            if let Some(scope) = scopes.get_mut(&key) {
-                say(scope, &message.content).await?;
-            }
+            let scope = match scopes.entry(key) {
+                Entry::Occupied(scope) => scope.into_mut(),
+                Entry::Vacant(free) => {
+                    free.insert(ctx.child(ScopeKey::Node(message.node.clone(), message.round))?)
+                }
+            };
+            say(scope, &message.content).await?;
             outcome.messages += 1;
             outcome.answers += 1;
         }

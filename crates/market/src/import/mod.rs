@@ -18,7 +18,7 @@ pub use crate::input::{
     BarRow, BarTime, Basis, DayRow, Format, Hints, ImportedRow, InstrumentRow, LineHandler, Location,
     ReadAbort, Sink, Source, each_line,
 };
-pub use formats::{all_formats, detect, format_named, read_columns};
+pub use formats::{FieldsReader, all_formats, detect, format_named, read_columns};
 pub use options::ImportOptions;
 pub use papertape_core::market::BarAfterOpen;
 pub use problem::{Problem, Problems};

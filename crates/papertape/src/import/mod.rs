@@ -38,9 +38,9 @@ const WARNINGS: usize = 100;
 /// Imports the runs of a tool, or reports what would be imported.
 pub(crate) async fn import(common: &Common, config: Config, source: ImportSource) -> Outcome {
     match source {
-        ImportSource::AiTrader(args) => ai_trader::import(common, config, *args).await,
-        ImportSource::TradingAgents(args) => tradingagents::import(common, config, *args).await,
-        ImportSource::StockBench(args) => stockbench::import(common, config, *args).await,
+        ImportSource::AiTrader(args) => Box::pin(ai_trader::import(common, config, *args)).await,
+        ImportSource::TradingAgents(args) => Box::pin(tradingagents::import(common, config, *args)).await,
+        ImportSource::StockBench(args) => Box::pin(stockbench::import(common, config, *args)).await,
     }
 }
 

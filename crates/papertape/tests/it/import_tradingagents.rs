@@ -69,14 +69,24 @@ fn holds(tool: &Tool, job: &str) {
     let results = tool.json(&["results", job, "--date", "2012-10-01"])["results"][0].clone();
     let metadata = &results["metadata"];
     assert_eq!(metadata["agent_kind"], "desk", "{metadata}");
-    let about = &metadata["by_symbol"];
-    assert_eq!(
-        (&about["AAPL"]["rating"], &about["AAPL"]["action"], &about["AAPL"]["recommendation"]),
-        (&json!("Buy"), &json!("Buy"), &json!("Overweight")),
-        "{metadata}"
-    );
-    assert_eq!(about["IBM"]["rating"], Value::Null);
+    assert_eq!(metadata["decisions"]["ratings"], json!({ "Buy": 1 }), "{metadata}");
     assert_eq!(metadata["decisions"]["unparseable"], 1, "{metadata}");
+    tool.ok(&["export", "state", job, "--output", "exported"]);
+    let read = |path: &str| -> Value {
+        let text = std::fs::read_to_string(tool.path(path)).unwrap_or_else(|error| panic!("{path}: {error}"));
+        serde_json::from_str(&text).expect("is JSON")
+    };
+    let exported = read(&format!("exported/results/{}", STATE.trim_start_matches("logs/")));
+    let original = read(&format!("runs/{STATE}"));
+    for (field, value) in original.as_object().expect("an object") {
+        let parts: Vec<&String> = value.as_object().into_iter().flat_map(|parts| parts.keys()).collect();
+        if parts.is_empty() {
+            assert_eq!(&exported[field], value, "{field}");
+        }
+        for part in parts {
+            assert_eq!(exported[field][part], value[part], "{field}.{part}");
+        }
+    }
     assert_eq!(results["provenance"]["point_in_time"], "unverified", "{results}");
     assert_eq!(results["provenance"]["point_in_time_reason"]["kind"], "import");
 
@@ -261,7 +271,7 @@ fn links_and_foreign_days_are_left_out() {
     );
     assert_eq!(found["report"]["agents"][0]["rows"], 4, "{found}");
     assert!(
-        tool.ends(&["import", "tradingagents", "runs", "--dataset", "nowhere"], 2).err.contains("nowhere")
+        tool.ends(&["import", "tradingagents", "runs", "--dataset", "nowhere"], 4).err.contains("nowhere")
     );
     std::fs::create_dir(tool.path("empty")).expect("makes it");
     tool.ends(&["import", "tradingagents", "empty", "--dataset", "us-daily-2000-2013"], 2);

@@ -7,6 +7,9 @@ use super::records::Records;
 use crate::input::fields::quote;
 use crate::input::{ReadAbort, Source};
 
+/// Receives a record: its line or row from 1, and its fields or why it is unreadable.
+pub type FieldsReader<'a> = &'a mut dyn FnMut(u64, Result<&[&str], String>);
+
 /// Passes on the fields of these columns for each record of a Parquet file, a text table or JSON Lines, with its line
 /// or row from 1. A column is given by its possible names, in lower case without blanks, `_` and `-`.
 ///
@@ -17,7 +20,7 @@ use crate::input::{ReadAbort, Source};
 pub fn read_columns(
     source: &Source,
     columns: &[&'static [&'static str]],
-    take: &mut dyn FnMut(u64, Result<&[&str], String>),
+    take: FieldsReader<'_>,
 ) -> Result<(), ReadAbort> {
     let head = source.head()?;
     let first = head.trim_ascii();

@@ -10,7 +10,7 @@ mod parquet;
 mod records;
 mod stockbench;
 
-pub use columns::read_columns;
+pub use columns::{FieldsReader, read_columns};
 
 use crate::input::{Format, Source};
 use crate::vendors::SourceName;
