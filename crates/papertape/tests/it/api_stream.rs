@@ -314,7 +314,7 @@ async fn readers_of_a_job_share_the_work() {
         papertape_service::view::read_stream(
             &world.app,
             &job,
-            after.map(papertape_core::part::EventPosition::from),
+            after.map(|n: i64| papertape_core::part::EventPosition::from(n)),
         )
         .await
         .expect("reads")
@@ -347,7 +347,7 @@ async fn a_resumed_job_is_followed_beside_who_has_its_first_end() {
         papertape_service::view::read_stream(
             &world.app,
             job.as_str(),
-            after.map(papertape_core::part::EventPosition::from),
+            after.map(|n: i64| papertape_core::part::EventPosition::from(n)),
         )
         .await
         .expect("reads")

@@ -136,7 +136,8 @@ async fn a_universe_and_intraday_bars_are_verified() {
             day,
             &[["10", "11", "9", "10"], ["11", "12", "10", "11"], ["12", "13", "11", "13"]],
         );
-        data = data.news("AAA", data.day(day).open, &format!("news {day}"));
+        let at = data.day(day).open;
+        data = data.news("AAA", at, &format!("news {day}"));
     }
     let data = data
         .member("INDEX", "AAA", 0, Some(6))
