@@ -30,7 +30,8 @@ pub(crate) async fn started(
     lease: &Lease,
     (job, action): (&JobRow, JobAction<'_>),
 ) -> Result<(), RecordError> {
-    // The parts of a job are one action. The last of them ends it.
+    // The parts of a job are one action, which the last of them ends. Parts that start at the same time may write a
+    // row each.
     if lease.part > 0 && still_open(services.actions.action_log(&job.id).await?).iter().any(is_running_job) {
         return Ok(());
     }
