@@ -1,5 +1,5 @@
 //! `papertape import`: what the importers share. Each tool's module reads its files into an [`ImportPlan`], which is
-//! reported, and written if that was asked for and nothing is wrong.
+//! reported, and written if requested and nothing is wrong.
 
 mod ai_trader;
 mod prices;
@@ -102,7 +102,7 @@ impl ImportPlan {
     }
 }
 
-/// Reports the plan, and writes it if that was asked for and nothing prevents it.
+/// Reports the plan, and writes it if requested and nothing prevents it.
 async fn finish(common: &Common, config: Config, plan: ImportPlan, options: &WriteArgs) -> Outcome {
     let can_write = plan.can_be_written(options);
     if !(options.write && can_write) {
