@@ -140,6 +140,7 @@ macro_rules! path_parameters {
 
 path_parameters! {
     JobPath(job_id: String), "job_id: not valid UTF-8";
+    ExperimentPath(experiment_id: String), "experiment_id: not valid UTF-8";
     DatasetPath(name: String), "name: not valid UTF-8";
     ChatPath(session_id: String), "session_id: not valid UTF-8";
     TickerPath(ticker: String), "ticker: not valid UTF-8";

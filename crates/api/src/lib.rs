@@ -20,6 +20,8 @@ mod datasets;
 mod delete_job;
 mod docs;
 mod doctor;
+mod experiment;
+mod experiments;
 mod exposures;
 mod exposures_by_item;
 mod extract;
@@ -102,6 +104,12 @@ fn described() -> OpenApiRouter<App> {
         .routes(routes!(cancel::cancel))
         .routes(routes!(resume::resume))
         .routes(routes!(branch::branch))
+        .routes(routes!(experiments::experiments, experiments::create))
+        .routes(routes!(experiments::estimate))
+        .routes(routes!(experiment::experiment))
+        .routes(routes!(experiment::results))
+        .routes(routes!(experiment::cancel))
+        .routes(routes!(experiment::resume))
         .routes(routes!(jobs::jobs))
         .routes(routes!(job::job, delete_job::delete_job))
         .routes(routes!(head::head, head::publish))

@@ -3,8 +3,8 @@
 use super::args::whole;
 use super::failure::service_error;
 use super::output::{count, json, note, only_json, say, seconds, table, text_of};
-use super::record_access::{find_job, short_id};
-use super::{Common, Outcome, record_access};
+use super::record_access::{Target, find_target, short_id};
+use super::{Common, Outcome, experiments, record_access};
 use anyhow::Result;
 use clap::Args;
 use papertape_core::record::JobStatus;
@@ -19,7 +19,7 @@ use std::process::ExitCode;
 
 #[derive(Debug, Args)]
 pub(super) struct JobsArgs {
-    /// Show this job, or `latest`, in detail
+    /// Show this job or experiment, or `latest`, in detail
     job: Option<String>,
     /// Only jobs that are queued, running, completed, partial, failed or cancelled
     #[arg(long, conflicts_with = "job")]
@@ -35,7 +35,10 @@ pub(super) struct JobsArgs {
 pub(super) async fn jobs(common: &Common, config: Config, args: JobsArgs) -> Outcome {
     let app = record_access::open_read_only(common, config).await?;
     if let Some(job) = &args.job {
-        let job = find_job(&app, job).await?;
+        let job = match find_target(&app, job).await? {
+            Target::Job(job) => job,
+            Target::Experiment(id) => return experiments::show(&app, common, &id).await,
+        };
         let response =
             view::status(&app, job.as_str(), &StatusQuery::default()).await.map_err(service_error)?;
         let summary = view::job_summary(&app, job.as_str()).await.map_err(service_error)?;

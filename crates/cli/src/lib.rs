@@ -18,6 +18,8 @@ pub mod data;
 mod delete;
 mod doctor;
 pub mod execute;
+mod experiment_run;
+mod experiments;
 mod export;
 pub mod failure;
 mod head;
@@ -114,6 +116,8 @@ enum Command {
     Worker,
     /// List jobs, or show one
     Jobs(jobs::JobsArgs),
+    /// List experiments, or show one
+    Experiments(experiments::ExperimentsArgs),
     /// Import runs from another tool
     Import(import::ImportArgs),
     /// Show a job's action log
@@ -188,6 +192,7 @@ async fn dispatch(common: &Common, command: Command, config: Config) -> Outcome 
         Command::Import(args) => Box::pin(import::import(common, config, args)).await,
         Command::Worker => Box::pin(worker::worker(common, config)).await,
         Command::Jobs(args) => Box::pin(jobs::jobs(common, config, args)).await,
+        Command::Experiments(args) => Box::pin(experiments::experiments(common, config, args)).await,
         Command::Actions(args) => Box::pin(actions::actions(common, config, args)).await,
         Command::Plans(args) => Box::pin(plans::plans(common, config, args)).await,
         Command::Cleanup(args) => Box::pin(cleanup::cleanup(common, config, args)).await,

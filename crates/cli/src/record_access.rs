@@ -5,7 +5,7 @@ use super::Common;
 use super::api_client::ApiClient;
 use super::failure::{not_found, usage};
 use anyhow::{Context as _, Result};
-use papertape_core::id::JobId;
+use papertape_core::id::{ExperimentId, JobId};
 use papertape_core::ports::Queue as _;
 use papertape_core::record::JobKind;
 use papertape_service::address::Address;
@@ -112,6 +112,43 @@ pub(super) async fn find_job(app: &App, job: &str) -> Result<JobId> {
         return Ok(found);
     }
     find(app, job, |kind| !kind.is_assistant()).await
+}
+
+/// What an ID names.
+pub(super) enum Target {
+    /// A job.
+    Job(JobId),
+    /// An experiment: all its jobs.
+    Experiment(ExperimentId),
+}
+
+/// Finds a job or an experiment by its ID or a part of it. `latest` is the newest job, as in [`find_job`].
+pub(super) async fn find_target(app: &App, text: &str) -> Result<Target> {
+    if text != "latest" && text.chars().count() >= MIN_SHORT_ID && !text.contains('\0') {
+        let mut experiments = app.store.experiments_by_short_id(text).await?;
+        let is_whole = experiments.iter().any(|id| id.as_str() == text);
+        // An experiment and its jobs are created at the same time, so their IDs may begin alike.
+        let jobs = if is_whole { Vec::new() } else { app.store.jobs_by_short_id(text).await? };
+        match (experiments.as_slice(), jobs.as_slice()) {
+            ([_], []) => return Ok(Target::Experiment(experiments.remove(0))),
+            ([], _) => {}
+            (experiments, jobs) => {
+                let experiments = experiments.iter().map(ExperimentId::as_str);
+                let several: Vec<&str> = experiments.chain(jobs.iter().map(JobId::as_str)).collect();
+                return Err(usage(format!(
+                    "`{}` matches several experiments and jobs; use one of their IDs: {}",
+                    text.escape_default(),
+                    several.join(", ")
+                )));
+            }
+        }
+    }
+    find_job(app, text).await.map(Target::Job)
+}
+
+/// As [`find_target`], in the database of the server's command.
+pub(super) async fn find_target_remote(common: &Common, server: &ApiClient, text: &str) -> Result<Target> {
+    find_target(&open_read_only(common, server.config.clone()).await?, text).await
 }
 
 /// As [`find_job`], for an optional filter: the job's whole ID.

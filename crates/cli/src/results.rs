@@ -1,22 +1,24 @@
 //! `papertape results`
 
-use super::failure::{not_found, service_error};
+use super::failure::{not_found, service_error, usage};
 use super::output::{money, note, only_json, percent, say, table, text_of, two_decimals, width, wrap};
-use super::record_access::find_filter;
-use super::{Common, Outcome, record_access, summary};
+use super::record_access::{Target, find_target};
+use super::{Common, Outcome, experiments, record_access, summary};
 use anyhow::Result;
 use clap::{Args, ValueEnum};
+use papertape_core::id::ExperimentId;
 use papertape_core::time::{Date, parse_date};
 use papertape_protocol::results::day::{DayReasoning, DayResult};
 use papertape_protocol::results::{ReasoningLevel, ResultsQuery, ResultsResponse};
 use papertape_service::ServiceError;
+use papertape_service::app::App;
 use papertape_service::config::Config;
 use papertape_service::view;
 use std::process::ExitCode;
 
 #[derive(Debug, Args)]
 pub(super) struct ResultsArgs {
-    /// Only this job, or `latest` [default: each agent's newest completed job]
+    /// Only this job or experiment, or `latest` [default: each agent's newest completed job]
     job: Option<String>,
     /// Show one day, with its trades and rejected orders
     #[arg(long, value_name = "YYYY-MM-DD", value_parser = parse_date, conflicts_with_all = ["start", "end"])]
@@ -47,7 +49,13 @@ enum Level {
 
 pub(super) async fn results(common: &Common, config: Config, args: ResultsArgs) -> Outcome {
     let app = record_access::open_read_only(common, config).await?;
-    let job_id = find_filter(&app, args.job.as_deref()).await?;
+    let job_id = match &args.job {
+        None => None,
+        Some(job) => match find_target(&app, job).await? {
+            Target::Job(job) => Some(job.to_string()),
+            Target::Experiment(id) => return experiment(&app, common, &args, &id).await,
+        },
+    };
     let has_job = job_id.is_some();
     let query = ResultsQuery {
         date: args.date,
@@ -88,6 +96,26 @@ pub(super) async fn results(common: &Common, config: Config, args: ResultsArgs) 
     if matches!(args.reasoning, Level::Full) {
         note!("for all messages, run `papertape reasoning` or add --json");
     }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// The results of an experiment: every trial, mean and spread.
+async fn experiment(app: &App, common: &Common, args: &ResultsArgs, id: &ExperimentId) -> Outcome {
+    let has_filter = args.date.is_some()
+        || args.start.is_some()
+        || args.end.is_some()
+        || args.agent.is_some()
+        || args.benchmark.is_some()
+        || !matches!(args.reasoning, Level::None);
+    if has_filter {
+        return Err(usage(
+            "the results of an experiment take no other option; name one of its jobs (`papertape experiments ID`)",
+        ));
+    }
+    if common.json {
+        return only_json(&view::experiment_results(app, id.as_str()).await.map_err(service_error)?);
+    }
+    experiments::print_results(app, id).await?;
     Ok(ExitCode::SUCCESS)
 }
 

@@ -2,9 +2,9 @@
 
 use super::args::{parse_amount, parse_budget, whole};
 use super::failure::{service_error, usage};
-use super::output::note;
+use super::output::{note, only_json};
 use super::record_access::RecordAccess;
-use super::{Common, Outcome, execute, record_access};
+use super::{Common, Outcome, execute, experiment_run, record_access};
 use anyhow::Result;
 use clap::{Args, ValueEnum};
 use papertape_agents::config::{
@@ -12,14 +12,21 @@ use papertape_agents::config::{
     PromptStyle,
 };
 use papertape_core::broker::CostModel;
-use papertape_core::id::{AgentName, JobId};
+use papertape_core::id::{AgentName, ExperimentId, JobId};
 use papertape_core::message::ModelName;
 use papertape_core::time::{Date, parse_date};
+use papertape_protocol::experiments::{
+    Estimate, EstimateResponse, MAX_TRIALS, Manifest, QueuedExperimentResponse, WindowsBody,
+};
 use papertape_protocol::simulate::QueuedResponse;
 use papertape_runtime::budget::Budget;
+use papertape_service::app::App;
 use papertape_service::config::Config;
+use papertape_service::experiments::{self, ExperimentRequest};
 use papertape_service::trigger::{Request, trigger};
+use papertape_service::view;
 use rust_decimal::Decimal;
+use std::process::ExitCode;
 
 #[derive(Debug, Args)]
 pub(super) struct RunArgs {
@@ -60,16 +67,28 @@ pub(super) struct RunArgs {
     /// Compare results with this symbol or index of the dataset
     #[arg(long, value_name = "SYMBOL")]
     benchmark: Option<String>,
+    /// Run each agent this many times, each time with another seed, as one experiment. Rule-based agents run once
+    #[arg(long, value_name = "COUNT", value_parser = whole(1..=MAX_TRIALS))]
+    trials: Option<u32>,
+    /// Run an experiment over windows of trading days that are evenly spaced from --start to --end, such as 5x60d
+    #[arg(long, value_name = "COUNTxDAYSd", value_parser = windows)]
+    windows: Option<WindowsBody>,
+    /// What the experiment compares: all_pairs, or all agents against an agent or buy_and_hold [default: all_pairs]
+    #[arg(long, value_name = "NAME")]
+    compare: Option<String>,
+    /// Print the estimate of calls, tokens and cost, and run nothing
+    #[arg(long)]
+    estimate: bool,
     /// Random seed
     #[arg(long, value_parser = whole(0_u64..))]
     seed: Option<u64>,
     /// Max model calls per agent and day
     #[arg(long, value_name = "COUNT", value_parser = whole(1_u32..))]
     max_steps: Option<u32>,
-    /// Max tokens of the job, without summaries
+    /// Max tokens of the job, or of all jobs of an experiment together, without summaries
     #[arg(long, value_name = "COUNT", value_parser = whole(1_u64..), allow_negative_numbers = true)]
     budget_tokens: Option<u64>,
-    /// Max model cost of the job in US dollars, without summaries
+    /// The same as model cost in US dollars, without summaries
     #[arg(long, value_name = "AMOUNT", value_parser = parse_budget, allow_negative_numbers = true)]
     budget_usd: Option<Decimal>,
     /// Traders' memories: off, rounds, rounds+open or all [default: all]
@@ -160,8 +179,25 @@ enum Kind {
     Desk,
 }
 
+/// Parses windows of the form `5x60d`.
+fn windows(text: &str) -> Result<WindowsBody, String> {
+    let parts = text.strip_suffix('d').and_then(|text| text.split_once('x'));
+    let parsed = parts.and_then(|(count, days)| Some((count.parse().ok()?, days.parse().ok()?)));
+    match parsed {
+        Some((count, days)) if count > 0 && days > 0 => Ok(WindowsBody { count, days }),
+        _ => Err("expected the number of windows and their trading days, such as 5x60d".to_owned()),
+    }
+}
+
 pub(super) async fn run(common: &Common, config: Config, args: RunArgs) -> Outcome {
+    let trials = args.trials.unwrap_or(1);
+    let is_experiment = trials > 1 || args.windows.is_some() || args.compare.is_some() || args.estimate;
+    let (windows, compare, is_estimate) = (args.windows, args.compare.clone(), args.estimate);
     let request = args.request(&config)?;
+    if is_experiment {
+        let experiment = ExperimentRequest { simulation: request, trials, windows, compare };
+        return run_experiment(common, config, &experiment, is_estimate).await;
+    }
     match record_access::open_for_writing(common, config).await? {
         RecordAccess::Local(app) => {
             let queued = trigger(&app, request).await.map_err(service_error)?;
@@ -175,6 +211,53 @@ pub(super) async fn run(common: &Common, config: Config, args: RunArgs) -> Outco
             execute::run_remote(&server, common, &JobId::new(queued.job_id)).await
         }
     }
+}
+
+async fn run_experiment(
+    common: &Common,
+    config: Config,
+    request: &ExperimentRequest,
+    is_estimate: bool,
+) -> Outcome {
+    match record_access::open_for_writing(common, config).await? {
+        RecordAccess::Local(app) if is_estimate => {
+            let found = experiments::estimate(&app, request).await.map_err(service_error)?;
+            print_estimate(&app, common, found)
+        }
+        RecordAccess::Local(app) => {
+            let queued = experiments::create(&app, request).await.map_err(service_error)?;
+            super::experiments::print_estimate(&queued.manifest, &queued.estimate, &queued.warnings);
+            experiment_run::run_local(&app, common, &queued.id).await
+        }
+        RecordAccess::Remote(server) if is_estimate => {
+            let body = request.to_body().map_err(service_error)?;
+            let found: EstimateResponse = server.post(&["experiments", "estimate"], &body).await?;
+            if common.json {
+                return only_json(&found);
+            }
+            super::experiments::print_estimate(&found.manifest, &found.estimate, &found.warnings);
+            Ok(ExitCode::SUCCESS)
+        }
+        RecordAccess::Remote(server) => {
+            let body = request.to_body().map_err(service_error)?;
+            let queued: QueuedExperimentResponse = server.post(&["experiments"], &body).await?;
+            super::experiments::print_estimate(&queued.manifest, &queued.estimate, &queued.warnings);
+            experiment_run::run_remote(&server, common, &ExperimentId::new(queued.experiment_id)).await
+        }
+    }
+}
+
+fn print_estimate(
+    app: &App,
+    common: &Common,
+    (manifest, estimate, warnings): (Manifest, Estimate, Vec<String>),
+) -> Outcome {
+    if common.json {
+        let deployment = view::deployment(app);
+        return only_json(&EstimateResponse { manifest, estimate, warnings, deployment });
+    }
+    super::experiments::print_estimate(&manifest, &estimate, &warnings);
+    Ok(ExitCode::SUCCESS)
 }
 
 fn print_warnings(warnings: &[String], skipped: usize, total: usize) {

@@ -15,6 +15,15 @@ pub struct Limit {
     pub usd: Option<Decimal>,
 }
 
+/// Tokens and money that a job may spend.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Grant {
+    /// Input and output tokens together.
+    pub tokens: u64,
+    /// US dollars.
+    pub usd: Decimal,
+}
+
 impl Limit {
     /// The stricter of both, per field.
     #[must_use]

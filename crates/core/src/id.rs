@@ -60,6 +60,10 @@ text_id!(
     JobId
 );
 text_id!(
+    /// An experiment's ID: a UUID in its usual text form.
+    ExperimentId
+);
+text_id!(
     /// An agent's name, the `model` signature of tables and API.
     AgentName
 );

@@ -68,6 +68,13 @@ impl Gateway {
         self.providers.keys().map(String::as_str)
     }
 
+    /// Whether the protocol of the model's provider has a sampling seed. A provider may still ignore it. `false` for
+    /// house models, which need none.
+    #[must_use]
+    pub fn takes_seed(&self, model: &ModelName) -> bool {
+        self.providers.get(&model.provider).is_some_and(|provider| provider.kind.protocol().takes_seed())
+    }
+
     fn provider(&self, model: &ModelName) -> Result<&Provider, String> {
         self.providers.get(&model.provider).ok_or_else(|| {
             let known: Vec<&str> = std::iter::once("house").chain(self.providers()).collect();

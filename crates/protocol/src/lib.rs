@@ -15,6 +15,7 @@ pub mod deployment;
 pub mod desk;
 pub mod doctor;
 pub mod error;
+pub mod experiments;
 pub mod exposures;
 pub mod facts;
 pub mod fields;

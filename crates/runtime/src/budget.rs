@@ -121,7 +121,7 @@ impl Spend {
         }
     }
 
-    fn subtract(&mut self, other: Self) {
+    pub(crate) fn subtract(&mut self, other: Self) {
         self.tokens = self.tokens.saturating_sub(other.tokens);
         self.usd = self.usd.saturating_sub(other.usd);
     }

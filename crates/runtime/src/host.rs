@@ -3,7 +3,7 @@
 use crate::budget::{self, BudgetLine, Budgets, Spend};
 use crate::cancellation::CancelToken;
 use crate::delta_stream::{self, DeltaListener};
-use crate::job_runner::ClaimedJob;
+use crate::job_run::JobRun;
 use crate::queue_wait::QueueWaits;
 use crate::retry;
 use crate::services::Services;
@@ -27,21 +27,6 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use tokio::sync::{Semaphore, SemaphorePermit};
-
-/// State shared by the sessions of one running job.
-pub(crate) struct JobRun {
-    pub(crate) services: Services,
-    pub(crate) lease: Lease,
-    pub(crate) budgets: Budgets,
-    pub(crate) cancel: CancelToken,
-}
-
-impl JobRun {
-    pub(crate) fn new(job: ClaimedJob<'_>, budgets: Budgets) -> Self {
-        let ClaimedJob { services, lease, cancel, .. } = job;
-        Self { services: services.clone(), lease: lease.clone(), budgets, cancel: cancel.clone() }
-    }
-}
 
 /// What an assistant job adds to its session.
 pub(crate) trait HostActions: Send + Sync {
@@ -340,7 +325,7 @@ struct Reservation<'h> {
 impl Drop for Reservation<'_> {
     fn drop(&mut self) {
         if let Some(amount) = lock(&self.host.reserved).remove(self.path) {
-            self.host.run.budgets.settle(&self.host.line, amount, self.used);
+            self.host.run.settle(&self.host.line, amount, self.used);
         }
     }
 }
@@ -349,7 +334,7 @@ impl Drop for LiveHost {
     /// Releases the reservations of calls that were admitted and never made.
     fn drop(&mut self) {
         for amount in lock(&self.reserved).values() {
-            self.run.budgets.settle(&self.line, *amount, Spend::default());
+            self.run.settle(&self.line, *amount, Spend::default());
         }
     }
 }
@@ -372,7 +357,7 @@ impl Host for LiveHost {
             if let Some(request) = request {
                 let price = |usage: &Usage| self.run.services.models.cost(&request.model, usage);
                 let amount = Spend::estimate(request, price);
-                self.run.budgets.reserve(&self.line, amount).map_err(SessionStop::Budget)?;
+                self.run.reserve(&self.line, amount).await?;
                 lock(&self.reserved).insert(path.clone(), amount);
             }
             Ok(())
@@ -386,7 +371,7 @@ impl Host for LiveHost {
         let request = request?;
         let usage = budget::reserved(request);
         let cost_usd = self.run.services.models.cost(&request.model, &usage);
-        self.run.budgets.settle(&self.line, Spend::default(), Spend::of(&usage, cost_usd));
+        self.run.settle(&self.line, Spend::default(), Spend::of(&usage, cost_usd));
         Some(Estimate { usage, cost_usd })
     }
 

@@ -5,7 +5,9 @@ use crate::budget::Budgets;
 use crate::cancellation::StopReason;
 use crate::config::{Branch, SimulationConfig};
 use crate::day::{AgentDay, JobInputs};
-use crate::host::{JobRun, LiveHost};
+use crate::experiment_budget::ExperimentShare;
+use crate::host::LiveHost;
+use crate::job_run::JobRun;
 use crate::job_runner::ClaimedJob;
 use crate::start_state;
 use crate::summaries;
@@ -46,7 +48,8 @@ pub(crate) async fn run(job: ClaimedJob<'_>) -> Result<JobOutcome, SessionStop> 
         Err(error) => return Ok(JobOutcome::failed(error)),
     };
     let usage = services.record.load_usage(id).await.map_err(stop_of)?;
-    let run = Arc::new(JobRun::new(job, Budgets::rebuild(config.budget, usage)));
+    let share = ExperimentShare::open(services, job.lease, &usage).await.map_err(stop_of)?;
+    let run = Arc::new(JobRun::new(job, Budgets::rebuild(config.budget, usage)).with_share(share));
     let simulation = Arc::new(RunningSimulation { run: Arc::clone(&run), config, dataset, job: id.clone() });
     let ends = run_agents(&simulation, job.observer).await;
     let config = &simulation.config;

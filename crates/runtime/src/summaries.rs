@@ -2,7 +2,8 @@
 //! resumed.
 
 use crate::config::SimulationConfig;
-use crate::host::{JobRun, LiveHost};
+use crate::host::LiveHost;
+use crate::job_run::JobRun;
 use crate::services::Services;
 use crate::tape_reader::{self, stop_of};
 use futures::StreamExt as _;

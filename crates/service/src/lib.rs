@@ -16,6 +16,7 @@ mod deltas;
 pub mod doctor;
 pub mod embeddings;
 mod error;
+pub mod experiments;
 pub mod format;
 pub mod integrations;
 pub mod result_cache;

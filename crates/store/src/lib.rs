@@ -34,6 +34,8 @@ mod dev;
 mod enqueue;
 mod error;
 mod exclusivity;
+mod experiment_budget;
+mod experiments;
 mod export;
 mod fence;
 mod head;
@@ -66,11 +68,11 @@ pub use portable::{FileReport, PortableFiles, Projector};
 pub use postgres::database_password;
 pub use read::{
     AccountDay, AccountDays, AnalysisFilter, ArchiveRow, Close, ClosedDay, ConversationPage, Counts,
-    DailyValue, DayCounts, DayRow, DegradedDay, DegradedDays, ExposurePredicate, ExposureView, Figures,
-    GivenFilter, GivenMemory, Instructions, JobCurves, JobDetails, JobEvent, JobFilter, JobOverview, JobTail,
-    MemoryFilter, MessageView, NewestJob, OrderCounts, OrderPlace, Placed, ResultFilter, SessionBrief,
-    SessionFilter, SessionResult, SessionView, ShownFilter, ShownRead, ShownSession, StepView, StoppedJob,
-    StoredRound, TradeFilter, UsageCost,
+    DailyValue, DayCounts, DayRow, DegradedDay, DegradedDays, ExperimentJobOverview, ExperimentRow,
+    ExposurePredicate, ExposureView, Figures, GivenFilter, GivenMemory, Instructions, JobCurves, JobDetails,
+    JobEvent, JobFilter, JobOverview, JobTail, MemoryFilter, MessageView, NewestJob, OrderCounts, OrderPlace,
+    Placed, RecentUsage, ResultFilter, SessionBrief, SessionFilter, SessionResult, SessionView, ShownFilter,
+    ShownRead, ShownSession, StepView, StoppedJob, StoredRound, TradeFilter, UsageCost,
 };
 pub use store::{DatabaseTarget, Store};
 pub use vectors::{StoredVector, VectorFor};

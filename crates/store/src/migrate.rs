@@ -42,6 +42,7 @@ pub(crate) const MIGRATIONS: &[Migration] = migrations! {
     14 "0014" "quality",
     15 "0015" "delistings",
     16 "0016" "first_attempts",
+    17 "0017" "experiments",
 };
 
 pub(crate) const VERSIONS: &str = "CREATE TABLE IF NOT EXISTS schema_version (

@@ -3,7 +3,7 @@
 use crate::error::{Result, StoreError};
 use papertape_core::action::{ActionKind, ActionStatus, IdKind};
 use papertape_core::chat::{ChatId, ChatRole};
-use papertape_core::id::{AgentName, ContentHash, JobId, Symbol};
+use papertape_core::id::{AgentName, ContentHash, ExperimentId, JobId, Symbol};
 use papertape_core::json;
 use papertape_core::language::Language;
 use papertape_core::ledger::Direction;
@@ -258,7 +258,7 @@ macro_rules! texts {
         }
     )* };
 }
-texts!(JobId, JobKind, AgentName, Symbol, ChatId);
+texts!(JobId, ExperimentId, JobKind, AgentName, Symbol, ChatId);
 
 macro_rules! words {
     ($($type:ty),*) => { $(

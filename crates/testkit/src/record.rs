@@ -5,13 +5,14 @@ use crate::kept::StoredSnapshot;
 use crate::stored_chats::{StoredChats as Assistant, append};
 use futures::FutureExt as _;
 use papertape_core::action::{ActionRow, PlanJob};
+use papertape_core::budget::Limit;
 use papertape_core::id::{AgentName, ContentHash, JobId};
 use papertape_core::message::Usage;
 use papertape_core::plan::PlanId;
-use papertape_core::ports::{BoxFuture, Clock as _, Queue, RecordError, RecordStore};
+use papertape_core::ports::{BoxFuture, Clock as _, ExperimentBudget, Queue, RecordError, RecordStore};
 use papertape_core::record::{
-    AgentState, Commit, DayStatus, DerivedRow, JobKind, JobRow, JobStatus, Lease, NewJob, NewSession,
-    OpenedSession, SessionId, SessionWithoutSummary, TapeRow, UsageTotal, Write,
+    AgentState, Commit, DayStatus, DerivedRow, GrantOutcome, GrantRequest, JobKind, JobRow, JobStatus, Lease,
+    NewJob, NewSession, OpenedSession, SessionId, SessionWithoutSummary, TapeRow, UsageTotal, Write,
 };
 use papertape_core::tape::StepPath;
 use papertape_core::time::{Date, Timestamp};
@@ -352,6 +353,20 @@ impl MemoryRecord {
             job.lease_until = now.checked_add(lease_for).ok();
             (Lease { job: job.row.id.clone(), epoch: job.epoch }, job.row.clone())
         })
+    }
+}
+
+impl ExperimentBudget for MemoryRecord {
+    fn open_share<'a>(&'a self, _: &'a Lease) -> BoxFuture<'a, Result<Option<(Limit, u32)>, RecordError>> {
+        ready(Ok(None))
+    }
+
+    fn grant<'a>(
+        &'a self,
+        _: &'a Lease,
+        request: GrantRequest,
+    ) -> BoxFuture<'a, Result<GrantOutcome, RecordError>> {
+        ready(Ok(GrantOutcome::Granted(request.needed)))
     }
 }
 

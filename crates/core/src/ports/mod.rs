@@ -1,11 +1,12 @@
 //! Narrow traits for everything outside this crate. All of them are object-safe.
 
+use crate::budget::Limit;
 use crate::id::{AgentName, ContentHash, JobId};
 use crate::message::{CallFailure, ModelName, ModelReply, ModelRequest, ToolSpec, Usage};
 use crate::plan::PlanError;
 use crate::record::{
-    AgentState, Commit, DayStatus, DerivedRow, JobKind, JobRow, JobStatus, Lease, NewJob, NewSession,
-    OpenedSession, SessionId, SessionWithoutSummary, TapeRow,
+    AgentState, Commit, DayStatus, DerivedRow, GrantOutcome, GrantRequest, JobKind, JobRow, JobStatus, Lease,
+    NewJob, NewSession, OpenedSession, SessionId, SessionWithoutSummary, TapeRow,
 };
 use crate::step::StepPath;
 use crate::time::{Date, Timestamp};
@@ -223,6 +224,17 @@ pub trait RecordStore: Send + Sync {
 
     /// The job's usage so far by (agent, date, detached), for restoring budgets.
     fn load_usage<'a>(&'a self, job: &'a JobId) -> RecordFuture<'a, Vec<crate::record::UsageTotal>>;
+}
+
+/// The budget that the jobs of an experiment share, in any number of processes. A running job holds what it was
+/// granted; a job that is not running holds what it has used.
+pub trait ExperimentBudget: Send + Sync {
+    /// Begins a claimed job's share: what it has used so far is all that it holds. Returns the experiment's limit and
+    /// the number of its jobs; `None` if the job belongs to no experiment with a limit.
+    fn open_share<'a>(&'a self, lease: &'a Lease) -> RecordFuture<'a, Option<(Limit, u32)>>;
+
+    /// Grants a running job more, if it is left.
+    fn grant<'a>(&'a self, lease: &'a Lease, request: GrantRequest) -> RecordFuture<'a, GrantOutcome>;
 }
 
 /// The job queue.

@@ -1,6 +1,7 @@
 //! The rows that a running job writes, as data. The store decides where and how they are stored; database IDs
 //! and write timestamps are not part of them.
 
+mod experiment;
 mod head;
 mod memory;
 mod rows;
@@ -11,6 +12,7 @@ pub use crate::job::{
     Continuation, DayStatus, JobKind, JobRow, JobStatus, Lease, NewJob, NewModelDay, SessionId, SkippedDay,
     Supersession,
 };
+pub use experiment::{ExperimentJob, GrantOutcome, GrantRequest, NewExperiment};
 pub use head::{AgentHead, JobHead, OpenSessionHead};
 pub use memory::{
     Assessment, AssetNote, ClaimCheck, ClaimResult, ContextState, Decision, Deviation, EmbeddingRow,

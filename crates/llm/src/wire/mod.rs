@@ -37,6 +37,17 @@ pub enum Protocol {
     GeminiContent,
 }
 
+impl Protocol {
+    /// Whether a request has a sampling seed. Anthropic's has none.
+    #[must_use]
+    pub const fn takes_seed(self) -> bool {
+        match self {
+            Self::ChatCompletions | Self::GeminiContent => true,
+            Self::AnthropicMessages => false,
+        }
+    }
+}
+
 impl ProviderKind {
     /// The protocol of providers of this kind.
     #[must_use]

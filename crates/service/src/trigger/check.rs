@@ -16,7 +16,7 @@ use papertape_runtime::config::SimulationConfig;
 use std::collections::BTreeSet;
 
 /// The agents of a request: inline ones, then those it names.
-pub(super) fn agents(app: &App, request: &Request) -> Result<Vec<AgentConfig>, ServiceError> {
+pub(crate) fn agents(app: &App, request: &Request) -> Result<Vec<AgentConfig>, ServiceError> {
     let mut agents = request.agents.clone();
     for name in &request.models {
         agents.push(named(app, name)?);

@@ -20,6 +20,7 @@ pub use to_body::limit_body;
 
 use crate::app::App;
 use crate::error::ServiceError;
+pub(crate) use check::agents as resolve_agents;
 use papertape_agents::config::{AgentConfig, MemoryMode};
 use papertape_core::RULES_VERSION;
 use papertape_core::broker::CostModel;
@@ -33,6 +34,7 @@ use papertape_core::time::Date;
 use papertape_runtime::budget::{Budget, Limit};
 use papertape_runtime::config::SimulationConfig;
 use plan::plan;
+pub(crate) use plan::trading_dates;
 use rust_decimal::Decimal;
 
 /// A requested simulation.
@@ -114,12 +116,9 @@ pub async fn trigger(app: &App, request: Request) -> Result<QueuedJob, ServiceEr
 pub async fn trigger_as(app: &App, request: Request, job: JobId) -> Result<QueuedJob, ServiceError> {
     let mut replans = 0;
     loop {
-        let mut prepared = plan(app, &request).await?;
+        let prepared = prepare(app, &request).await?;
         let total = prepared.days.len();
         let skipped = prepared.days.iter().filter(|day| day.skipped.is_some()).count();
-        warn_about_rules(app, &mut prepared).await?;
-        prepared.warnings.sort();
-        prepared.warnings.dedup();
         match enqueue(app, job.clone(), &prepared, None).await {
             // A job that it would continue was replaced since it was planned.
             Err(RecordError::Superseded { .. }) if replans < MAX_REPLANS => replans += 1,
@@ -129,6 +128,15 @@ pub async fn trigger_as(app: &App, request: Request, job: JobId) -> Result<Queue
             }
         }
     }
+}
+
+/// Resolves a request into a job, with its warnings.
+pub(crate) async fn prepare(app: &App, request: &Request) -> Result<PreparedJob, ServiceError> {
+    let mut prepared = plan(app, request).await?;
+    warn_about_rules(app, &mut prepared).await?;
+    prepared.warnings.sort();
+    prepared.warnings.dedup();
+    Ok(prepared)
 }
 
 /// Adds a warning if an account or a memory comes from a job with another rules version. That is allowed.
@@ -211,15 +219,24 @@ async fn set_budget(app: &App, job: &JobId, change: BudgetChange) -> Result<(), 
     }
     let mut config = read_config(job, row.config)?;
     let budget = change.over(config.budget);
-    check::check_budget(budget)?;
-    for agent in &config.agents {
-        check::check_agent(app, agent, budget)?;
-    }
+    check_new_budget(app, &config, budget)?;
     config.budget = budget;
     if app.store.reconfigure(job, to_value(&config), row.fingerprint).await? {
         return Ok(());
     }
     Err(ServiceError::Conflict(format!("job {job} is running")))
+}
+
+/// Checks a job's new budget: its limits, and that its models have prices if it limits money.
+fn check_new_budget(app: &App, config: &SimulationConfig, budget: Budget) -> Result<(), ServiceError> {
+    check::check_budget(budget)?;
+    config.agents.iter().try_for_each(|agent| check::check_agent(app, agent, budget))
+}
+
+/// Checks a new limit of the experiment that a job belongs to.
+pub(crate) async fn check_limit(app: &App, job: &JobId, limit: Limit) -> Result<(), ServiceError> {
+    let config = read_config(job, find_job(app, job).await?.config)?;
+    check_new_budget(app, &config, Budget { job: limit, ..config.budget })
 }
 
 async fn find_job(app: &App, job: &JobId) -> Result<JobRow, ServiceError> {
@@ -232,11 +249,11 @@ fn read_config(job: &JobId, config: serde_json::Value) -> anyhow::Result<Simulat
 }
 
 /// A job, ready to be queued.
-struct PreparedJob {
-    config: SimulationConfig,
-    days: Vec<NewModelDay>,
+pub(crate) struct PreparedJob {
+    pub(crate) config: SimulationConfig,
+    pub(crate) days: Vec<NewModelDay>,
     texts: Vec<StoredText>,
-    warnings: Vec<String>,
+    pub(crate) warnings: Vec<String>,
     supersedes: Vec<Supersession>,
     kind: JobKind,
 }
@@ -247,8 +264,15 @@ async fn enqueue(
     prepared: &PreparedJob,
     parent: Option<JobId>,
 ) -> Result<(), RecordError> {
+    app.store.enqueue(new_job(app, id, prepared, parent)).await?;
+    app.notify_workers();
+    Ok(())
+}
+
+/// A prepared job as it is queued.
+pub(crate) fn new_job(app: &App, id: JobId, prepared: &PreparedJob, parent: Option<JobId>) -> NewJob {
     let continues = prepared.config.continues.iter();
-    let job = NewJob {
+    NewJob {
         id,
         kind: prepared.kind.clone(),
         config: to_value(&prepared.config),
@@ -267,8 +291,5 @@ async fn enqueue(
             .collect(),
         texts: prepared.texts.clone(),
         created_at: app.services.clock.now(),
-    };
-    app.store.enqueue(job).await?;
-    app.notify_workers();
-    Ok(())
+    }
 }

@@ -103,6 +103,16 @@ pub(super) async fn plan(app: &App, request: &Request) -> Result<PreparedJob, Se
     Ok(PreparedJob { config, days, texts: texts.into_values().collect(), warnings, supersedes, kind })
 }
 
+/// The trading days of the requested dataset from the request's first day to its last.
+pub(crate) fn trading_dates(app: &App, request: &Request) -> Result<Vec<Date>, ServiceError> {
+    let name = request.dataset.as_deref().unwrap_or(&app.config.simulation.dataset);
+    let dataset =
+        app.catalogue.open(name).map_err(|error| ServiceError::invalid("dataset", error.to_string()))?;
+    let end = request.end_date.ok_or_else(|| ServiceError::invalid("end_date", "it is missing"))?;
+    let start = request.start_date.ok_or_else(|| ServiceError::invalid("start_date", "it is missing"))?;
+    Ok(dataset.trading_days(start, end).iter().map(|day| day.date).collect())
+}
+
 /// A warning if the requested days start before the dataset's, or end after them. Up to a week is ignored: it may be a
 /// holiday.
 fn out_of_range_warning(dataset: &Dataset, start: Date, end: Date) -> Option<String> {

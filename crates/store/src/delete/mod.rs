@@ -94,6 +94,10 @@ async fn delete(db: &mut dyn Db, job: &JobId, with_dependents: bool) -> Result<D
     for job in &jobs {
         db.execute("DELETE FROM jobs WHERE job_id = $1", params![job]).await?;
     }
+    // An experiment ends with its last job.
+    let empty = "DELETE FROM experiments WHERE NOT EXISTS (
+        SELECT 1 FROM experiment_jobs j WHERE j.experiment_id = experiments.experiment_id)";
+    db.execute(empty, &[]).await?;
     lineage::reinstate(db).await?;
     let texts = candidates.collect(db, &jobs).await?;
     Ok(Deletion::Deleted(Deleted { jobs, texts }))

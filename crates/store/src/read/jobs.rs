@@ -175,20 +175,26 @@ from_row! { impl row => JobOverview {
 /// Fills in the jobs' progress, usage and successors.
 async fn fill_in(db: &mut dyn Db, jobs: &mut [JobOverview]) -> Result<()> {
     let ids: Vec<JobId> = jobs.iter().map(|item| item.job.id.clone()).collect();
-    let sql = "SELECT job_id, status, count(*) FROM job_details WHERE job_id IN (?) GROUP BY job_id, status";
-    let mut days: BTreeMap<JobId, Vec<(DayStatus, u64)>> = by_key(db, sql, &ids).await?;
+    let mut days = day_counts(db, &ids).await?;
     let mut used = used(db, &ids).await?;
     let mut superseded = superseded(db, &ids).await?;
     for item in jobs {
         item.superseded = superseded.remove(&item.job.id).unwrap_or_default();
-        item.days = day_counts(days.remove(&item.job.id).unwrap_or_default());
+        item.days = days.remove(&item.job.id).unwrap_or_default();
         let (own, summaries) = used.remove(&item.job.id).unwrap_or_default();
         item.used = own.and(summaries);
     }
     Ok(())
 }
 
-fn day_counts(rows: Vec<(DayStatus, u64)>) -> DayCounts {
+/// The jobs' model-days by status.
+pub(super) async fn day_counts(db: &mut dyn Db, jobs: &[JobId]) -> Result<BTreeMap<JobId, DayCounts>> {
+    let sql = "SELECT job_id, status, count(*) FROM job_details WHERE job_id IN (?) GROUP BY job_id, status";
+    let rows: BTreeMap<JobId, Vec<(DayStatus, u64)>> = by_key(db, sql, jobs).await?;
+    Ok(rows.into_iter().map(|(job, rows)| (job, counts_of(rows))).collect())
+}
+
+fn counts_of(rows: Vec<(DayStatus, u64)>) -> DayCounts {
     let mut counts = DayCounts::default();
     for (status, count) in rows {
         match status {
@@ -221,7 +227,7 @@ impl UsageCost {
 type EqualCosts = ((UsageCost, UsageCost), u64);
 
 /// Usage of the jobs' sessions and of their summaries. Summed here: SQLite has no exact decimals.
-async fn used(db: &mut dyn Db, jobs: &[JobId]) -> Result<BTreeMap<JobId, (UsageCost, UsageCost)>> {
+pub(crate) async fn used(db: &mut dyn Db, jobs: &[JobId]) -> Result<BTreeMap<JobId, (UsageCost, UsageCost)>> {
     // Group sessions of equal cost: with house models, that is all of them.
     let sql = "SELECT job_id, sum(input_tokens), sum(cached_tokens), sum(output_tokens), cost_usd,
             sum(estimated_calls), sum(unpriced_calls),

@@ -1,0 +1,53 @@
+//! Adds experiments: all their jobs, or none.
+
+use crate::db::Db;
+use crate::enqueue::enqueue;
+use crate::error::Result;
+use crate::store::Store;
+use crate::value::{columns, params};
+use futures::FutureExt as _;
+use papertape_core::budget::Limit;
+use papertape_core::id::{ExperimentId, JobId};
+use papertape_core::json;
+use papertape_core::record::NewExperiment;
+
+impl Store {
+    /// Adds an experiment and queues all its jobs, in one transaction.
+    ///
+    /// # Errors
+    /// Like [`Queue::enqueue`](papertape_core::ports::Queue::enqueue) for each job; then nothing is added.
+    pub async fn add_experiment(&self, experiment: NewExperiment) -> Result<()> {
+        let jobs: Vec<JobId> = experiment.jobs.iter().map(|one| one.job.id.clone()).collect();
+        self.write_with(experiment, |db, experiment| add(db, experiment).boxed()).await?;
+        for job in &jobs {
+            self.notifier().committed(job);
+        }
+        Ok(())
+    }
+
+    /// Replaces the limit that an experiment's jobs share. The manifest keeps the planned one.
+    ///
+    /// # Errors
+    /// Returns an error if the database fails.
+    pub async fn set_experiment_limit(&self, experiment: &ExperimentId, limit: Limit) -> Result<()> {
+        let sql = "UPDATE experiments SET max_tokens = $1, max_usd = $2 WHERE experiment_id = $3";
+        self.execute(sql, params![limit.tokens, limit.usd, experiment]).await.map(drop)
+    }
+}
+
+async fn add(db: &mut dyn Db, experiment: &NewExperiment) -> Result<()> {
+    let row = columns! {
+        experiment_id: &experiment.id, created_at: experiment.created_at, manifest: &experiment.manifest,
+        hash: json::hash(&experiment.manifest), max_tokens: experiment.limit.tokens,
+        max_usd: experiment.limit.usd,
+    };
+    db.insert("experiments", row).await?;
+    for one in &experiment.jobs {
+        enqueue(db, &one.job).await?;
+        let row = columns! {
+            job_id: &one.job.id, experiment_id: &experiment.id, window_number: one.window, trial: one.trial,
+        };
+        db.insert("experiment_jobs", row).await?;
+    }
+    Ok(())
+}
