@@ -105,7 +105,11 @@ pub struct DeflatedSharpe {
 
 /// DSR of a variance of Sharpe ratios over `configurations`. `None` for fewer than two configurations.
 #[must_use]
-pub fn deflated_sharpe(moments: &SharpeMoments, variance: f64, configurations: usize) -> Option<DeflatedSharpe> {
+pub fn deflated_sharpe(
+    moments: &SharpeMoments,
+    variance: f64,
+    configurations: usize,
+) -> Option<DeflatedSharpe> {
     let expected_max = expected_max_sharpe(variance, configurations)?;
     let probability = probabilistic_sharpe(moments, expected_max)?;
     Some(DeflatedSharpe { expected_max, probability, configurations })

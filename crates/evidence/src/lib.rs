@@ -68,8 +68,8 @@ pub use ewc::{
 pub use holm::{FAMILY_LEVEL, holm, holm_levels};
 pub use power::{DEFAULT_TARGET, days_needed, min_detectable_effect};
 pub use quiz::{
-    PermutationItem, ProbeVerdict, QuizAnswer, QuizKind, QuizScore, binomial_critical, binomial_power, detectable_points,
-    difference_power, majority, newcombe, permutation_by_month, probe_verdicts,
+    PermutationItem, ProbeVerdict, QuizKind, QuizResponse, QuizScore, binomial_critical, binomial_power,
+    detectable_points, difference_power, majority, newcombe, permutation_by_month, probe_verdicts,
 };
 pub use random::{METHOD_VERSION, Random, Seed, stationary_indices};
 pub use random_baseline::{

@@ -1,6 +1,6 @@
 //! The quiz of a memorization probe: does a model recall the dates and prices that it is tested on?
 //!
-//! The score is the accuracy less that on controls of the same form. Refusals are counted apart and score as chance. The test
+//! The score is the accuracy less that on controls of the same form. Declined items are counted apart and score as chance. The test
 //! is the one-sided score test of two proportions, adjusted by Holm over the kinds; exchanging whole months between
 //! items and controls is the check, because items of one month are not independent. The interval is Newcombe's at 95%.
 //!
@@ -29,11 +29,11 @@ const POWER: f64 = 0.8;
 
 /// One forced-choice response.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum QuizAnswer {
+pub enum QuizResponse {
     /// The position of the choice.
     Choice(u8),
     /// None of the choices.
-    Refusal,
+    Declined,
 }
 
 /// What an item requests.
@@ -58,18 +58,19 @@ impl QuizKind {
     }
 }
 
-/// The choice of more than half of the paraphrases. `None` counts as a refusal.
+/// The choice of more than half of the paraphrases. `None` counts as a declined item.
 ///
 /// ```
-/// use papertape_evidence::{QuizAnswer, majority};
-/// let answers = [QuizAnswer::Choice(1), QuizAnswer::Refusal, QuizAnswer::Choice(1)];
-/// assert_eq!(majority(&answers), Some(1));
+/// use papertape_evidence::{QuizResponse, majority};
+/// let responses = [QuizResponse::Choice(1), QuizResponse::Declined, QuizResponse::Choice(1)];
+/// assert_eq!(majority(&responses), Some(1));
 /// ```
 #[must_use]
-pub fn majority(answers: &[QuizAnswer]) -> Option<u8> {
-    let count = |choice| answers.iter().filter(|answer| **answer == QuizAnswer::Choice(choice)).count();
-    answers.iter().find_map(|answer| match answer {
-        QuizAnswer::Choice(choice) if 2 * count(*choice) > answers.len() => Some(*choice),
+pub fn majority(responses: &[QuizResponse]) -> Option<u8> {
+    let count =
+        |choice| responses.iter().filter(|response| **response == QuizResponse::Choice(choice)).count();
+    responses.iter().find_map(|response| match response {
+        QuizResponse::Choice(choice) if 2 * count(*choice) > responses.len() => Some(*choice),
         _ => None,
     })
 }
@@ -83,23 +84,23 @@ pub struct QuizScore {
     pub items: usize,
     /// Correct ones.
     pub correct: usize,
-    /// Refused ones, or without a majority.
-    pub refused: usize,
+    /// Declined ones, and those without a majority.
+    pub declined: usize,
 }
 
 impl QuizScore {
     /// No item yet.
     #[must_use]
     pub fn new(kind: QuizKind) -> Self {
-        Self { kind, items: 0, correct: 0, refused: 0 }
+        Self { kind, items: 0, correct: 0, declined: 0 }
     }
 
-    /// Counts an item, and returns its score: 1, 0, or chance for a refusal.
+    /// Counts an item, and returns its score: 1, 0, or chance for a declined item.
     pub fn add(&mut self, choice: Option<u8>, truth: u8) -> f64 {
         self.items += 1;
         match choice {
             None => {
-                self.refused += 1;
+                self.declined += 1;
                 self.chance()
             }
             Some(choice) if choice == truth => {
@@ -116,11 +117,11 @@ impl QuizScore {
         1.0 / f64::from(self.kind.choices())
     }
 
-    /// Fraction correct, refusals scored as chance. `None` without items.
+    /// Fraction correct, declined items scored as chance. `None` without items.
     #[must_use]
     pub fn accuracy(&self) -> Option<f64> {
         (self.items > 0)
-            .then(|| (self.correct as f64 + self.refused as f64 * self.chance()) / self.items as f64)
+            .then(|| (self.correct as f64 + self.declined as f64 * self.chance()) / self.items as f64)
     }
 }
 
@@ -181,7 +182,8 @@ pub fn permutation_by_month(items: &[PermutationItem], seed: Seed) -> Option<f64
     }
     let difference = |swaps: &mut dyn FnMut() -> bool, labels: &[usize]| {
         let mut sums = [(0.0, 0.0); 2];
-        let mut count = |side: usize, (sum, n): (f64, f64)| sums[side] = (sums[side].0 + sum, sums[side].1 + n);
+        let mut count =
+            |side: usize, (sum, n): (f64, f64)| sums[side] = (sums[side].0 + sum, sums[side].1 + n);
         for month in &both {
             let swap = swaps();
             count(usize::from(swap), month[0]);
@@ -227,7 +229,7 @@ pub enum ProbeVerdict {
         /// Percentage points that would have been seen with a probability of 80%.
         would_have_seen_points: f64,
     },
-    /// No items, no controls, only refusals, too few months, or no difference that these numbers could show.
+    /// No items, no controls, only declined items, too few months, or no difference that these numbers could show.
     NotTestable,
 }
 
@@ -249,8 +251,10 @@ impl ProbeVerdict {
 /// shown if the adjusted p-value and that of the permutation are both at most 0.05.
 #[must_use]
 pub fn probe_verdicts(kinds: &[(QuizScore, QuizScore, Option<f64>)]) -> Vec<ProbeVerdict> {
-    let sides: Vec<_> = kinds.iter().map(|(items, controls, check)| testable(items, controls, *check)).collect();
-    let p_values: Vec<f64> = sides.iter().flatten().map(|tested| score_test(tested.items, tested.controls)).collect();
+    let sides: Vec<_> =
+        kinds.iter().map(|(items, controls, check)| testable(items, controls, *check)).collect();
+    let p_values: Vec<f64> =
+        sides.iter().flatten().map(|tested| score_test(tested.items, tested.controls)).collect();
     // Holm's p-values are in the order of the kinds that are testable.
     let mut adjusted = holm(&p_values).into_iter();
     let verdict = |tested: Option<Tested>| {
@@ -275,7 +279,7 @@ struct Tested {
 }
 
 fn testable(items: &QuizScore, controls: &QuizScore, check: Option<f64>) -> Option<Tested> {
-    if items.refused == items.items || controls.refused == controls.items {
+    if items.declined == items.items || controls.declined == controls.items {
         return None;
     }
     let of = (items.accuracy()?, items.items);

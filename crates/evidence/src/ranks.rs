@@ -40,7 +40,8 @@ pub struct RankSet {
 #[must_use]
 pub fn rank_sets(agents: usize, pairs: &[PairDecision]) -> Vec<RankSet> {
     let mut sets = vec![RankSet { best: 1, worst: agents }; agents];
-    for pair in pairs.iter().filter(|pair| pair.holm_p <= FAMILY_LEVEL && pair.a < agents && pair.b < agents) {
+    for pair in pairs.iter().filter(|pair| pair.holm_p <= FAMILY_LEVEL && pair.a < agents && pair.b < agents)
+    {
         let (better, worse) = if pair.difference > 0.0 { (pair.a, pair.b) } else { (pair.b, pair.a) };
         sets[worse].best = (sets[worse].best + 1).min(agents);
         sets[better].worst = sets[better].worst.saturating_sub(1).max(1);

@@ -127,7 +127,8 @@ fn omega(differences: &[f64], restart: f64) -> f64 {
     let mut variance = covariance(0);
     for lag in 1..n {
         let i = lag as f64;
-        let kappa = (count - i) / count * (1.0 - restart).powf(i) + i / count * (1.0 - restart).powf(count - i);
+        let kappa =
+            (count - i) / count * (1.0 - restart).powf(i) + i / count * (1.0 - restart).powf(count - i);
         variance += 2.0 * kappa * covariance(lag);
     }
     variance.max(0.0).sqrt()

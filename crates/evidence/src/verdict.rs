@@ -1,9 +1,13 @@
 //! The words for a comparison: the first that applies.
 //!
-//! 1. `not_comparable`  2. `insolvent`  3. `identical`: every |d| at most 1e-12  4. `interim`: before the planned last day or
-//! trial  5. `too_few_days`: under 60, or under 30 with a difference  6. `better`, `worse`: Holm p at most 0.05, and the
-//! same if the same orders are filled at the next open, and net of model cost  7. `not_distinguishable`, always with the min.
-//! detectable difference and the days needed.
+//! 1. `not_comparable`
+//! 2. `insolvent`
+//! 3. `identical`: every |d| at most 1e-12
+//! 4. `interim`: before the planned last day or trial
+//! 5. `too_few_days`: under 60, or under 30 with a difference
+//! 6. `better`, `worse`: Holm p at most 0.05, and the same if the same orders are filled at the next open, and net of model
+//!    cost
+//! 7. `not_distinguishable`, always with the min. detectable difference and the days needed
 //!
 //! `interim` exists because looking 20 times between day 60 and day 250 turns an error rate of 5% into 19.9%.
 
@@ -172,7 +176,8 @@ pub fn verdict(input: &VerdictInput<'_>) -> Verdict {
     let sign = input.contrast.sign();
     let mut depends_on = Vec::new();
     if sign.is_some() {
-        let checks = [(RobustnessCheck::Fill, input.refilled), (RobustnessCheck::ModelCost, input.net_of_cost)];
+        let checks =
+            [(RobustnessCheck::Fill, input.refilled), (RobustnessCheck::ModelCost, input.net_of_cost)];
         let failed = checks.iter().filter(|(_, contrast)| contrast.sign() != sign);
         depends_on.extend(failed.map(|(check, _)| *check));
     }

@@ -24,10 +24,7 @@ pub struct MonthReturn {
 
 /// The months of a series of daily returns in date order. `trading_days(year, month)` is the number of trading days of a month.
 #[must_use]
-pub fn monthly_returns(
-    returns: &[(Date, f64)],
-    trading_days: impl Fn(i16, i8) -> usize,
-) -> Vec<MonthReturn> {
+pub fn monthly_returns(returns: &[(Date, f64)], trading_days: impl Fn(i16, i8) -> usize) -> Vec<MonthReturn> {
     let months = returns.chunk_by(|(a, _), (b, _)| (a.year(), a.month()) == (b.year(), b.month()));
     let months = months.filter_map(|rows| {
         let (year, month) = rows.first().map(|(day, _)| (day.year(), day.month()))?;

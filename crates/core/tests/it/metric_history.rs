@@ -2,8 +2,9 @@
 //! quantstats (`scripts/evidence_oracle.py`) and against arithmetic.
 
 use papertape_core::metric::{
-    Drawdown, PeriodMetrics, RelativeMetrics, conditional_value_at_risk, drawdowns, max_drawdown, monthly_returns,
-    percentile, profit_factor, profit_factor_days, rolling_sharpe, tail_ratio, value_at_risk,
+    Drawdown, PeriodMetrics, RelativeMetrics, conditional_value_at_risk, drawdowns, max_drawdown,
+    monthly_returns, percentile, profit_factor, profit_factor_days, rolling_sharpe, tail_ratio,
+    value_at_risk,
 };
 use papertape_core::money::Money;
 use papertape_core::time::Date;

@@ -1,24 +1,22 @@
 //! Draws of the random baseline.
 
-use papertape_evidence::{
-    BaselineDraw, Null, NullTest, Seed, WeightSchedule, draw_baseline, upper_tail_p,
-};
+use papertape_evidence::{BaselineDraw, Null, NullTest, Seed, WeightSchedule, draw_baseline, upper_tail_p};
 
 fn seed() -> Seed {
     Seed::derive(&["dataset"], &["job"], "random_baseline")
 }
 
 fn schedule() -> WeightSchedule {
-    let weights = (0..150).map(|day| {
-        (0..5).map(|symbol| if (day * 7 + symbol * 31) % 11 < 3 { 0.3 } else { 0.0 }).collect()
-    });
+    let weights = (0..150)
+        .map(|day| (0..5).map(|symbol| if (day * 7 + symbol * 31) % 11 < 3 { 0.3 } else { 0.0 }).collect());
     WeightSchedule::new(weights.collect()).expect("a schedule")
 }
 
 // Goal: rotation wraps at the last day, renaming moves columns, and both keep the turnover's weights.
 #[test]
 fn a_draw_rotates_and_renames() {
-    let schedule = WeightSchedule::new(vec![vec![1.5, 0.0], vec![0.0, 0.0], vec![0.0, -0.4]]).expect("a schedule");
+    let schedule =
+        WeightSchedule::new(vec![vec![1.5, 0.0], vec![0.0, 0.0], vec![0.0, -0.4]]).expect("a schedule");
     let applied = schedule.apply(&BaselineDraw { rotation: 1, symbols: vec![1, 0] });
     assert_eq!(applied.weights(), [vec![-0.4, 0.0], vec![0.0, 1.5], vec![0.0, 0.0]]);
     assert!(WeightSchedule::new(vec![vec![1.0], vec![]]).is_none());

@@ -3,8 +3,8 @@
 use crate::support::{Lcg, assert_digits, series, uniform};
 use papertape_evidence::{
     MeanEstimate, SharpeMoments, SpaForm, align, bootstrap_block_length, cone, cosine_count, days_needed,
-    deflated_sharpe, holm, long_run_variance_with, min_detectable_effect, min_track_record_length, politis_white,
-    probabilistic_sharpe, sharpe_influence, spa_with, stationary_indices,
+    deflated_sharpe, holm, long_run_variance_with, min_detectable_effect, min_track_record_length,
+    politis_white, probabilistic_sharpe, sharpe_influence, spa_with, stationary_indices,
 };
 
 fn a(n: usize) -> Vec<f64> {

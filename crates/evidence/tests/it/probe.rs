@@ -2,9 +2,9 @@
 
 use crate::support::{Lcg, assert_digits};
 use papertape_evidence::{
-    PermutationItem, ProbeVerdict, QuizAnswer, QuizKind, QuizScore, Seed, binomial_critical, binomial_power,
-    counterfactual_future, detectable_points, difference_power, majority, newcombe, permutation_by_month,
-    probe_verdicts,
+    PermutationItem, ProbeVerdict, QuizKind, QuizResponse, QuizScore, Seed, binomial_critical,
+    binomial_power, counterfactual_future, detectable_points, difference_power, majority, newcombe,
+    permutation_by_month, probe_verdicts,
 };
 
 fn seed() -> Seed {
@@ -32,16 +32,16 @@ fn power_of_the_named_sizes() {
     assert_eq!(detectable_points(3, 3, 0.9), None);
 }
 
-// Goal: refusals are counted apart and score as chance; a split vote is one.
+// Goal: declined items are counted apart and score as chance; a split vote is one.
 #[test]
-fn refusals_score_as_chance() {
-    use QuizAnswer::{Choice, Refusal};
-    assert_eq!(majority(&[Choice(2), Choice(2), Refusal]), Some(2));
+fn declined_items_score_as_chance() {
+    use QuizResponse::{Choice, Declined};
+    assert_eq!(majority(&[Choice(2), Choice(2), Declined]), Some(2));
     assert_eq!(majority(&[Choice(1), Choice(2), Choice(3)]), None);
     let mut score = QuizScore::new(QuizKind::Level);
     let scores = [Some(1), Some(0), None, None].map(|choice| score.add(choice, 1));
-    assert_eq!(scores, [1.0, 0.0, 0.25, 0.25]);
-    assert_eq!((score.items, score.correct, score.refused), (4, 1, 2));
+    assert_eq!(scores.map(f64::to_bits), [1.0, 0.0, 0.25, 0.25].map(f64::to_bits));
+    assert_eq!((score.items, score.correct, score.declined), (4, 1, 2));
     assert_digits(score.accuracy().expect("items"), 0.375, 12);
 }
 
@@ -88,11 +88,8 @@ fn recall_is_shown_or_not() {
 fn months_are_the_unit() {
     let item = |month, score, is_control| PermutationItem { month, score, is_control };
     // Four months with items, four with controls: one of 70 arrangements is as good.
-    let rows: Vec<_> = (0..8)
-        .flat_map(|month| {
-            [item(month, f64::from(u8::from(month < 4)), month >= 4); 10]
-        })
-        .collect();
+    let rows: Vec<_> =
+        (0..8).flat_map(|month| [item(month, f64::from(u8::from(month < 4)), month >= 4); 10]).collect();
     let p = permutation_by_month(&rows, seed()).expect("eight months");
     assert!((p - 1.0 / 70.0).abs() < 0.005, "{p}");
     assert_eq!(permutation_by_month(&rows[..50], seed()), None);
@@ -102,9 +99,8 @@ fn months_are_the_unit() {
 #[test]
 fn the_real_future_is_seen_in_positions() {
     let mut lcg = Lcg::new(8);
-    let mut noise = |n: usize| -> Vec<Vec<f64>> {
-        (0..n).map(|_| (0..3).map(|_| lcg.next() - 0.5).collect()).collect()
-    };
+    let mut noise =
+        |n: usize| -> Vec<Vec<f64>> { (0..n).map(|_| (0..3).map(|_| lcg.next() - 0.5).collect()).collect() };
     let (future, other) = (noise(120), noise(120));
     let knows: Vec<Vec<f64>> = future
         .iter()

@@ -68,8 +68,7 @@ fn windows_are_pooled_by_length() {
     let whole = panel(&[1, 2, 3].map(a), &[4, 5, 6].map(b));
     let part = |from: usize, to: usize, lift: f64| {
         let cut = |trials: &[Vec<f64>]| trials.iter().map(|g| g[from..to].to_vec()).collect::<Vec<_>>();
-        let mut part =
-            TrialPanel { days: whole.days[from..to].to_vec(), a: cut(&whole.a), b: cut(&whole.b) };
+        let mut part = TrialPanel { days: whole.days[from..to].to_vec(), a: cut(&whole.a), b: cut(&whole.b) };
         part.a[0].iter_mut().for_each(|g| *g += lift);
         part
     };

@@ -42,7 +42,8 @@ fn the_first_verdict_that_applies() {
     assert_eq!(verdict(&worst), Verdict::Identical);
     let worst = VerdictInput { differences: &few, ..worst };
     assert_eq!(verdict(&worst), Verdict::Interim);
-    let too_few = |days, different_days, has_interval| Verdict::TooFewDays { days, different_days, has_interval };
+    let too_few =
+        |days, different_days, has_interval| Verdict::TooFewDays { days, different_days, has_interval };
     let worst = VerdictInput { is_interim: false, ..worst };
     assert_eq!(verdict(&worst), too_few(59, 59, true));
     assert_eq!(verdict(&input(&few[..19])), too_few(19, 19, false));
