@@ -8,6 +8,7 @@ pub mod actions;
 pub mod agent;
 pub mod bars;
 pub mod chat;
+pub mod compare;
 pub mod compare_traces;
 pub mod curves;
 pub mod datasets;

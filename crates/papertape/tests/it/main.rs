@@ -42,6 +42,7 @@ mod cli_profile;
 mod cli_run;
 mod cli_signals;
 mod cli_tool;
+mod compare;
 mod costs;
 mod crash_assistant;
 mod crash_child;

@@ -46,7 +46,7 @@ enum Strategy {
 
 /// Computed baselines: agents of a job with the same start and days share them.
 #[derive(Default)]
-pub(super) struct BaselineCache(Vec<(Ground, Option<Baselines>)>);
+pub(in crate::view) struct BaselineCache(Vec<(Ground, Option<Baselines>)>);
 
 /// The inputs of baselines: the job with its data and rules, the money, the days.
 type Ground = (JobId, Money, Vec<Date>);
@@ -54,7 +54,7 @@ type Ground = (JobId, Money, Vec<Date>);
 impl BaselineCache {
     /// The baselines for a job's data and rules over these days, from this value. `None` on a
     /// numeric overflow.
-    pub(super) async fn of(
+    pub(in crate::view) async fn of(
         &mut self,
         dataset: Arc<Dataset>,
         (job, config): (&JobId, &SimulationConfig),

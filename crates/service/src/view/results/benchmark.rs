@@ -2,7 +2,7 @@
 //! relative to it. See [`Dataset::benchmark`].
 
 use crate::error::ServiceError;
-use papertape_core::id::Symbol;
+use papertape_core::id::{AgentName, Symbol};
 use papertape_core::market::{BenchmarkSeries, Dataset, InstrumentType, NoBenchmark};
 use papertape_core::metric::{self, PeriodMetrics, RelativeInput, daily_returns, relative_metrics};
 use papertape_core::money::Money;
@@ -11,6 +11,7 @@ use papertape_protocol::number::{figure, number};
 use papertape_protocol::results::baseline::ValueAtClose;
 use papertape_protocol::results::benchmark::{BenchmarkResponse, BenchmarkStartResponse, RelativeMetrics};
 use papertape_protocol::results::metrics::Metrics;
+use papertape_runtime::config::SimulationConfig;
 
 /// The maximum number of symbols that an error lists.
 const MAX_NAMED: usize = 20;
@@ -74,6 +75,19 @@ pub(super) struct Compared<'a> {
     pub(super) opens_account: bool,
     /// Their metrics.
     pub(super) metrics: &'a Metrics,
+}
+
+/// Whether an agent's account opens on this day: it continues no other job and no branch, and the job begins with it.
+pub(in crate::view) fn opens_account(
+    config: &SimulationConfig,
+    dataset: Option<&Dataset>,
+    agent: &AgentName,
+    first: Date,
+) -> bool {
+    let begins = dataset.and_then(|dataset| {
+        dataset.days().iter().map(|day| day.date).find(|date| *date >= config.start_date)
+    });
+    config.branch.is_none() && config.done_until(agent).is_none() && begins == Some(first)
 }
 
 /// Compares an agent's range with this symbol; `dataset` is `None` where it is no longer available.

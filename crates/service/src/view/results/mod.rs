@@ -23,13 +23,17 @@ mod range_reasoning;
 mod recorded;
 mod refill;
 mod researched;
+mod series;
 mod trades;
 
 pub(crate) use benchmark::unknown_benchmark;
 pub use conventions::conventions_of;
 pub use head::session_head;
 
+pub(super) use baseline::BaselineCache;
+pub(super) use benchmark::opens_account;
 pub(super) use researched::Researched;
+pub(super) use series::{AgentSeries, RefilledValues, agent_series};
 pub(crate) use researched::is_full_research;
 
 /// The results of a day, or of a range if no day is given.

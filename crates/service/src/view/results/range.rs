@@ -3,8 +3,7 @@
 use super::super::Configs;
 use super::account;
 use super::baseline::BaselineCache;
-use super::benchmark::Compared;
-use super::benchmark::benchmark;
+use super::benchmark::{self, Compared};
 use super::load::{self, SelectedJob, chain, chosen};
 use super::range_reasoning::{conversations, summaries};
 use super::{Requested, Researched, point_in_time, trades};
@@ -147,12 +146,10 @@ async fn result(
     let those = |wanted: fn(&Closed) -> bool| -> Vec<Date> {
         days.iter().filter(|day| wanted(day)).map(|day| day.day.date).collect()
     };
-    let opens_account = configs.of(app, &first.day.job).await?.is_none_or(|config| {
-        let begins = dataset.as_ref().and_then(|dataset| {
-            dataset.days().iter().map(|day| day.date).find(|date| *date >= config.start_date)
-        });
-        config.branch.is_none() && config.done_until(agent).is_none() && begins == Some(first.day.date)
-    });
+    let opens_account = configs
+        .of(app, &first.day.job)
+        .await?
+        .is_none_or(|config| benchmark::opens_account(config, dataset.as_deref(), agent, first.day.date));
     let config = configs.of(app, job).await?;
     // A job of another kind names no market; its metrics use the default market.
     let year =
@@ -160,14 +157,14 @@ async fn result(
     let span = (first.day.date, last.day.date);
     let conventions = config.map(|config| conventions(config, dataset.as_deref(), span));
     let refilled_at_next_open = match config {
-        Some(config) => refill(app, config, dataset.clone(), &closed).await?,
+        Some(config) => refill(app, config, dataset.clone(), &closed).await?.map(|found| found.response),
         None => None,
     };
     let period_metrics = metrics(&all, year);
     let benchmark = requested.or(config.and_then(|config| config.benchmark.as_ref())).map(|symbol| {
         let values: Vec<_> = all.iter().map(|day| (day.before, day.value.portfolio_value)).collect();
         let compared = Compared { dates: &dates, values: &values, opens_account, metrics: &period_metrics };
-        benchmark(symbol, dataset.as_deref(), compared)
+        benchmark::benchmark(symbol, dataset.as_deref(), compared)
     });
     let baselines = match (dataset, config) {
         (Some(dataset), Some(config)) => {
