@@ -6,6 +6,7 @@ use super::record_access::{self, Target, find_target};
 use super::{Common, Outcome};
 use anyhow::Result;
 use clap::Args;
+use papertape_protocol::compare::branch::BranchComparison;
 use papertape_protocol::compare::pair::{ComparedPair, DifferenceResponse, IntervalResponse};
 use papertape_protocol::compare::{CompareQuery, CompareResponse, ComparedItem, MAX_ITEMS};
 use papertape_service::app::App;
@@ -15,8 +16,8 @@ use std::process::ExitCode;
 
 #[derive(Debug, Args)]
 pub(super) struct CompareArgs {
-    /// Jobs or experiments, one of their agents (ID/AGENT), `latest`, baseline:buy_and_hold, baseline:equal_weight or
-    /// symbol:AAPL
+    /// Jobs or experiments, one of their agents (ID/AGENT), `latest`, baseline:buy_and_hold, baseline:equal_weight,
+    /// baseline:random or symbol:AAPL
     #[arg(required = true, value_name = "ITEM")]
     items: Vec<String>,
     /// Compare all with this item [default: as the experiment declares, else all pairs]
@@ -122,6 +123,20 @@ fn print(response: &CompareResponse, is_net: bool) -> Result<()> {
             any.items, any.days, any.p_value
         );
         say(wrap(&line, width(), ""))?;
+    }
+    for found in &response.random {
+        let of = label(&found.item);
+        if let Some(why) = &found.unavailable {
+            say(wrap(&format!("{of} against random: not available: {why}."), width(), ""))?;
+        }
+        for null in &found.nulls {
+            let p = null.p_value.map_or_else(String::new, |p| format!(", p = {p:.3}"));
+            let line = format!("{of} against random {} ({} days): {}{p}.", null.null, found.days, null.words);
+            say(wrap(&line, width(), ""))?;
+        }
+    }
+    if let Some(branch) = &response.branch {
+        print_branch(branch)?;
     }
     for text in &response.notes {
         note!("note: {text}");
@@ -229,4 +244,45 @@ fn details(pair: &ComparedPair) -> Vec<String> {
         ));
     }
     lines
+}
+
+/// Where a branch and its parent part.
+fn print_branch(branch: &BranchComparison) -> Result<()> {
+    let cut = format!(
+        "\nbranch of {}, {} on {} at {}: orders differ on {} of {} days",
+        branch.parent, branch.agent, branch.date, branch.at, branch.different_days, branch.days
+    );
+    say(wrap(&cut, width(), ""))?;
+    if let Some(difference) = &branch.difference {
+        let interval = difference.total_interval.map_or_else(String::new, |bounds| {
+            format!(" ({:+.2} to {:+.2})", 100.0 * bounds.low, 100.0 * bounds.high)
+        });
+        say(format_args!(
+            "  branch less parent: {:+.2} pp{interval} over {} days",
+            100.0 * difference.total, difference.days
+        ))?;
+    }
+    match &branch.first_difference {
+        None => say("  no step differs")?,
+        Some(step) => {
+            say(format_args!("  first difference: {} {}, in the {}", step.date, step.path, match step.differs.as_str() {
+                "missing" => "steps: only one of the two has it",
+                differs => differs,
+            }))?;
+            for line in &step.diff {
+                say(format_args!("    {line}"))?;
+            }
+        }
+    }
+    let mut rows = table(["day", "~parent", "~branch", ">value"]);
+    for day in &branch.decisions {
+        let text = |orders: &[String]| if orders.is_empty() { "-".to_owned() } else { orders.join(", ") };
+        rows.add_row([
+            day.date.to_string(),
+            text(&day.parent),
+            text(&day.branch),
+            format!("{:+.2}", day.value_difference.to_f64()),
+        ]);
+    }
+    if branch.decisions.is_empty() { Ok(()) } else { say(text_of(&rows)) }
 }

@@ -447,3 +447,129 @@ async fn families_baselines_and_errors() {
         assert!(answer.text.contains(says), "{uri}: {}", answer.text);
     }
 }
+
+/// Goal: whatever the values, no verdict and no difference contradicts the sign of the displayed returns.
+#[tokio::test(flavor = "multi_thread")]
+async fn no_verdict_contradicts_the_returns() {
+    let lab = Lab::new().await;
+    let job = lab.pair(1, &series_a(60), &series_b(60)).await;
+    let mut seen = std::collections::BTreeSet::new();
+    for case in 0..24_u64 {
+        let drift = [0.0, 0.002, -0.002, 0.004][case as usize % 4];
+        lab.set(&job, A, &uniform(100 + case, 60, drift, 0.02));
+        lab.set(&job, B, &uniform(200 + case, 60, -drift / 2.0, 0.015));
+        let pair = lab.only(&format!("job:{job}/{A},job:{job}/{B}")).await;
+        let number = |value: &Value| value.as_f64().unwrap_or_else(|| panic!("{value} is not a number"));
+        let ahead = number(&pair["return_a"]) - number(&pair["return_b"]);
+        let total = number(&pair["difference"]["total"]);
+        assert!(ahead * total > 0.0, "{ahead} {total}");
+        let verdict = pair["verdict"].as_str().expect("a verdict").to_owned();
+        match verdict.as_str() {
+            "better" => assert!(ahead > 0.0, "{pair}"),
+            "worse" => assert!(ahead < 0.0, "{pair}"),
+            other => assert_eq!(other, "not_distinguishable"),
+        }
+        seen.insert(verdict);
+    }
+    assert_eq!(seen.len(), 3, "{seen:?}");
+}
+
+/// Goal: the deflated Sharpe ratio counts each configuration that ran on these days once, whatever its seed, and a family of one
+/// configuration has none.
+#[tokio::test(flavor = "multi_thread")]
+async fn past_configurations_count_once() {
+    let lab = Lab::new().await;
+    let job = lab.job(1, 60, &[A]).await;
+    lab.set(&job, A, &series_a(60));
+    let secondary = async || {
+        lab.compare(&format!("job:{job}/{A},baseline:buy_and_hold")).await["items"][0]["secondary"].clone()
+    };
+    let alone = secondary().await;
+    assert_eq!((&alone["configurations"], &alone["deflated_sharpe"]), (&json!(1), &Value::Null));
+    let again = lab.job(2, 60, &[A]).await;
+    lab.set(&again, A, &uniform(3, 60, 0.001, 0.04));
+    assert_eq!(secondary().await["configurations"], 1, "another seed is another trial");
+    let other = lab.job(3, 60, &[B]).await;
+    lab.set(&other, B, &series_b(60));
+    let two = secondary().await;
+    assert_eq!(two["configurations"], 2);
+    let (psr, dsr) = (two["probabilistic_sharpe"].as_f64(), two["deflated_sharpe"].as_f64());
+    assert!(dsr < psr && dsr.is_some(), "{two}");
+}
+
+/// Goal: an agent is tested against its own turnover at random, with the same result when it is asked again; one symbol has no
+/// choice, and a run without trades allows no test.
+#[tokio::test(flavor = "multi_thread")]
+async fn an_agent_is_compared_with_random_timing_and_choice() {
+    let lab = Lab::new().await;
+    let (start, end) = trading_days(120);
+    let job = lab
+        .0
+        .run(Simulation {
+            start_date: Some(start),
+            end_date: Some(end),
+            models: vec![A.to_owned()],
+            symbols: ["AAPL", "IBM", "MSFT"].map(str::to_owned).to_vec(),
+            initial_cash: Some(100_000.into()),
+            summaries: Some(false),
+            ..week()
+        })
+        .await;
+    let select = format!("job:{job}/{A},baseline:random");
+    let found = lab.compare(&select).await;
+    assert_eq!(found["pairs"], json!([]));
+    let random = &found["random"][0];
+    let timing = &random["nulls"][0];
+    let p = timing["p_value"].as_f64().unwrap_or_else(|| panic!("{random}"));
+    assert!((0.001..=1.0).contains(&p) && timing["draws"] == 999, "{timing}");
+    assert_eq!(random["nulls"][1]["p_value"], Value::Null, "three symbols have six orders");
+    assert!(random["nulls"][2]["p_value"].is_number());
+    // The agent's own schedule through the same broker is close to what it did.
+    let own = random["schedule_return"].as_f64().expect("a return");
+    let actual = found["items"][0]["total_return"].as_f64().expect("a return");
+    assert!((own - actual).abs() < 0.05, "{own} {actual}");
+    assert_eq!(lab.compare(&select).await["random"], found["random"], "cached, with the time that it took");
+    println!("random baseline of 120 days, 3 symbols: {} ms", random["elapsed_ms"]);
+}
+
+/// Goal: results say n, an interval from 20 days on, and nothing per year under 60 days; from 60 days on the interval holds
+/// the ratio; VaR needs 100 days; parts of the range add up.
+#[tokio::test(flavor = "multi_thread")]
+async fn results_have_no_bare_numbers() {
+    let lab = Lab::new().await;
+    for (seed, n) in [(1, 5), (2, 59), (3, 60), (4, 120)] {
+        let job = lab.job(seed, n, &[A]).await;
+        lab.set(&job, A, &series_a(n));
+        let results = lab.0.good(&format!("/results?job_id={job}&benchmark=IBM")).await;
+        let result = &results["results"][0];
+        let metrics = &result["period_metrics"];
+        assert_eq!(metrics["days"], n);
+        for metrics in [metrics, &result["baselines"]["buy_and_hold"]["period_metrics"]] {
+            for name in ["annualized_return", "volatility", "sharpe", "sortino"] {
+                assert_eq!(metrics[name].is_number(), n >= 60, "{n} {name}: {metrics}");
+            }
+            assert_eq!(metrics["annualized_unavailable"] == "too_few_days", n < 60);
+            assert!(metrics["calmar"].is_null() && metrics["daily_deviation"].is_number());
+        }
+        for name in ["alpha", "tracking_error", "information_ratio"] {
+            assert_eq!(result["benchmark"]["relative_metrics"][name].is_number(), n >= 60, "{n} {name}");
+        }
+        assert_eq!(metrics["mean_interval"].is_object(), n >= 20);
+        assert_eq!(metrics["value_at_risk"].is_number(), n >= 100);
+        if n >= 60 {
+            let bound = |name: &str| metrics["sharpe_interval"][name].as_f64().expect("a bound");
+            let sharpe = metrics["sharpe"].as_f64().expect("a ratio");
+            assert!(bound("low") < sharpe && sharpe < bound("high"));
+        }
+        let history = &result["history"];
+        let months = history["months"].as_array().expect("months");
+        let grown = months.iter().map(|month| 1.0 + month["total_return"].as_f64().expect("a return")).product::<f64>();
+        close(&metrics["total_return"], grown - 1.0);
+        assert_eq!(months[0]["is_partial"], n < 20, "January 2011 has 20 days");
+        assert_eq!(history["drawdowns"][0]["depth"].as_f64(), metrics["max_drawdown"].as_f64());
+        assert_eq!(history["rolling_sharpe"].as_array().map(Vec::len), Some((n + 1).saturating_sub(60)));
+        if n == 60 {
+            assert_eq!(history["rolling_sharpe"][0]["sharpe"], metrics["sharpe"]);
+        }
+    }
+}

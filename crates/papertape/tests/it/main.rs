@@ -27,6 +27,7 @@ mod cli_access;
 mod cli_backup;
 mod cli_benchmark;
 mod cli_chat;
+mod cli_compare;
 mod cli_config;
 mod cli_data;
 mod cli_dev;

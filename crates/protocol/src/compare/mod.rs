@@ -1,11 +1,15 @@
 //! A comparison of runs: differences, intervals and verdicts. The method is in `docs/method.md`.
 
+pub mod branch;
 pub mod pair;
+pub mod random;
 
 use crate::deployment::Deployment;
 use crate::number::Number;
+use branch::BranchComparison;
 use pair::{ComparedPair, IntervalResponse, MeanResponse, SharpeResponse};
 use papertape_core::time::Date;
+use random::RandomBaselineResponse;
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
@@ -18,7 +22,7 @@ pub const MAX_ITEMS: usize = 12;
 #[into_params(parameter_in = Query)]
 pub struct CompareQuery {
     /// What to compare, separated by commas: `job:ID` or `experiment:ID` (all agents), either with `/AGENT` for one agent,
-    /// `latest`, `baseline:buy_and_hold`, `baseline:equal_weight`, or `symbol:AAPL`. 2 to 12 items.
+    /// `latest`, `baseline:buy_and_hold`, `baseline:equal_weight`, `baseline:random`, or `symbol:AAPL`. 2 to 12 items.
     #[param(example = "latest,baseline:buy_and_hold")]
     pub select: String,
     /// The item that all others are compared with: one of `select`, or an agent's name. Absent: what the experiment
@@ -48,6 +52,10 @@ pub struct CompareResponse {
     pub pairs: Vec<ComparedPair>,
     /// Whether any item is better than the one that all are compared with (SPA). Secondary, never a verdict.
     pub any_better: Option<SpaResponse>,
+    /// Tests against random timing and choice, if `baseline:random` was selected: one entry per agent.
+    pub random: Vec<RandomBaselineResponse>,
+    /// If one of two agents is a branch of the other: where they part.
+    pub branch: Option<BranchComparison>,
     /// Caveats.
     pub notes: Vec<String>,
     /// The mode that the server runs in.

@@ -178,9 +178,11 @@ impl Settings {
         found
     }
 
-    /// Identifies the configuration, whatever its seed.
-    pub(super) fn fingerprint(&self) -> String {
-        json::hash(&json!([self.model, self.prompts, self.rest])).to_hex()
+    /// Identifies the configuration and what it ran on, whatever its seed and its days.
+    pub(super) fn fingerprint(&self, ground: &Ground) -> String {
+        let Conditions { dataset, market, universe, costs, fill, mask, days: _ } = &ground.conditions;
+        let on = [dataset, market, universe, costs, fill, mask];
+        json::hash(&json!([self.model, self.prompts, self.rest, on])).to_hex()
     }
 }
 

@@ -123,7 +123,7 @@ pub(super) async fn load(
                 let stored = stored(app, id.as_str()).await?;
                 items.extend(of_experiment(app, configs, &stored, agent.as_ref()).await?);
             }
-            Selector::Baseline(_) | Selector::Symbol(_) => {}
+            Selector::Baseline(_) | Selector::Symbol(_) | Selector::Random => {}
         }
         check_count(items.len())?;
     }
@@ -136,7 +136,7 @@ pub(super) async fn load(
         let built = match selector {
             Selector::Baseline(baseline) => Some(baseline_item(app, configs, reference, *baseline).await?),
             Selector::Symbol(symbol) => Some(symbol_item(app, configs, reference, symbol).await?),
-            Selector::Job(..) | Selector::Experiment(..) => None,
+            Selector::Job(..) | Selector::Experiment(..) | Selector::Random => None,
         };
         items.extend(built);
     }

@@ -1,12 +1,15 @@
 //! Compares runs: estimates, intervals, families of tests and verdicts over the recorded daily values. The method is that of
 //! [`papertape_evidence`]; this reads the series, checks that only like is compared, and puts the result into words.
 
+mod branch;
 mod conditions;
 mod estimate;
 mod figures;
 mod items;
 mod judge;
+mod random;
 mod select;
+mod tried;
 mod words;
 
 use super::{Configs, deployment};
@@ -48,18 +51,25 @@ pub async fn compare(app: &App, query: CompareQuery) -> Result<CompareResponse, 
         selected.push(Selector::Baseline(baseline));
         items = items::load(app, &mut configs, &selected).await?;
     }
-    if items.len() < 2 {
+    let is_random = selected.contains(&Selector::Random);
+    if items.len() + usize::from(is_random) < 2 {
         let message = "select at least two items, such as `latest,baseline:buy_and_hold`";
         return Err(ServiceError::invalid("select", message));
     }
     let family = family(&items, against)?;
+    let random = match is_random {
+        true => random::random_baselines(app, &mut configs, &items).await?,
+        false => Vec::new(),
+    };
+    let branch = branch::branch(app, &mut configs, &items).await?;
+    let tried = tried::tried(app, &items).await?;
     let deployment = deployment(app);
     // For many items over long runs, this is CPU work.
     let compared = tokio::task::spawn_blocking(move || {
         let (pairs, ranks) = judge(&items, family, &varied, target);
         let figures = |(at, item): (usize, &Item)| {
             let rank = ranks.as_ref().and_then(|ranks| ranks.get(at)).copied();
-            figures::figures(item, rank, &[])
+            figures::figures(item, rank, &tried[at])
         };
         CompareResponse {
             method_version: METHOD_VERSION,
@@ -69,6 +79,8 @@ pub async fn compare(app: &App, query: CompareQuery) -> Result<CompareResponse, 
             items: items.iter().enumerate().map(figures).collect(),
             any_better: any_better(&items, family, &pairs),
             pairs,
+            random,
+            branch,
             notes: notes(&items, &varied),
             deployment,
         }

@@ -18,6 +18,8 @@ pub(super) enum Selector {
     Experiment(ExperimentId, Option<AgentName>),
     Baseline(Baseline),
     Symbol(Symbol),
+    /// The random baseline: a test of each agent, not an item.
+    Random,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -91,9 +93,10 @@ async fn selector(app: &App, text: &str) -> Result<Selector, ServiceError> {
     if let Some(name) = text.strip_prefix("baseline:") {
         return match Baseline::parse(name) {
             Some(baseline) => Ok(Selector::Baseline(baseline)),
+            None if name == "random" => Ok(Selector::Random),
             None => {
                 let name = name.escape_default();
-                let known = "buy_and_hold or equal_weight";
+                let known = "buy_and_hold, equal_weight or random";
                 Err(ServiceError::invalid("select", format!("unknown baseline `{name}`; expected {known}")))
             }
         };

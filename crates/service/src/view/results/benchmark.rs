@@ -149,14 +149,16 @@ fn fill(answer: &mut BenchmarkResponse, series: BenchmarkSeries, compared: Compa
         portfolio_value: number(Money::from_f64(figure(initial.to_f64() * value)).unwrap_or(initial).0),
     };
     answer.daily_portfolio_values = compared.dates.iter().zip(&series.values).map(at_close).collect();
-    answer.period_metrics = Some(own_metrics(&returns, compared.dates.len(), year).into());
+    let own = own_metrics(&returns, compared.dates.len(), year).into();
+    answer.period_metrics = Some(super::measure::with_returns(own, &returns, f64::from(year)));
     let relative = RelativeInput {
         returns: &agent_returns(compared.values),
         benchmark: &returns,
         total_return: compared.metrics.total_return,
         trading_days_per_year: year,
     };
-    answer.relative_metrics = relative_metrics(&relative).into();
+    let days = compared.dates.len();
+    answer.relative_metrics = relative_metrics(&relative).without_short_annualized(days).into();
 }
 
 /// The metrics of a holding without trades.

@@ -16,6 +16,7 @@ mod conventions;
 mod day;
 mod head;
 mod load;
+mod measure;
 mod point_in_time;
 mod provenance;
 mod range;
@@ -23,6 +24,7 @@ mod range_reasoning;
 mod recorded;
 mod refill;
 mod researched;
+mod schedule;
 mod series;
 mod trades;
 
@@ -32,7 +34,9 @@ pub use head::session_head;
 
 pub(super) use baseline::BaselineCache;
 pub(super) use benchmark::opens_account;
+pub(super) use load::sessions;
 pub(super) use researched::Researched;
+pub(super) use schedule::ScheduleGround;
 pub(super) use series::{AgentSeries, RefilledValues, agent_series};
 pub(crate) use researched::is_full_research;
 

@@ -4,6 +4,7 @@ use super::super::Configs;
 use super::account;
 use super::baseline::BaselineCache;
 use super::benchmark::{self, Compared};
+use super::measure::{history, measured};
 use super::load::{self, SelectedJob, chain, chosen};
 use super::range_reasoning::{conversations, summaries};
 use super::{Requested, Researched, point_in_time, trades};
@@ -15,7 +16,7 @@ use crate::view::results::refill::refill;
 use papertape_core::broker::MarketProfile;
 use papertape_core::id::{AgentName, JobId, Symbol};
 use papertape_core::market::Dataset;
-use papertape_core::metric::{DayValue, PeriodInput, TradedAmount, period_metrics};
+use papertape_core::metric::{DayValue, PeriodInput, TradedAmount};
 use papertape_core::money::Money;
 use papertape_core::provenance::DayQuality;
 use papertape_core::record::DayStatus;
@@ -166,6 +167,8 @@ async fn result(
         let compared = Compared { dates: &dates, values: &values, opens_account, metrics: &period_metrics };
         benchmark::benchmark(symbol, dataset.as_deref(), compared)
     });
+    let values: Vec<DayValue> = all.iter().map(|day| day.value).collect();
+    let history = history(first.figures.before, &values, dataset.as_deref(), year);
     let baselines = match (dataset, config) {
         (Some(dataset), Some(config)) => {
             beside.of(dataset, (job, config), first.figures.before, dates).await?
@@ -195,6 +198,7 @@ async fn result(
         refilled_at_next_open,
         daily_portfolio_values: days.iter().map(at_close).collect(),
         period_metrics,
+        history,
         full_research: FullResearch {
             days: full.len(),
             total_days: days.len(),
@@ -262,7 +266,7 @@ fn metrics(days: &[&Figures], trading_days_per_year: u16) -> Metrics {
         daily_risk_free: 0.0,
         trading_days_per_year,
     };
-    period_metrics(&input).into()
+    measured(&input)
 }
 
 #[cfg(test)]
