@@ -2,7 +2,7 @@
 
 use super::args::{parse_amount, parse_budget, whole};
 use super::failure::{service_error, usage};
-use super::output::{note, only_json};
+use super::output::{json, note};
 use super::record_access::RecordAccess;
 use super::{Common, Outcome, execute, experiment_run, record_access};
 use anyhow::Result;
@@ -15,17 +15,15 @@ use papertape_core::broker::CostModel;
 use papertape_core::id::{AgentName, ExperimentId, JobId};
 use papertape_core::message::ModelName;
 use papertape_core::time::{Date, parse_date};
-use papertape_protocol::experiments::{
-    Estimate, EstimateResponse, MAX_TRIALS, Manifest, QueuedExperimentResponse, WindowsBody,
-};
+use papertape_protocol::experiments::{EstimateResponse, MAX_TRIALS, QueuedExperimentResponse, WindowsBody};
 use papertape_protocol::simulate::QueuedResponse;
 use papertape_runtime::budget::Budget;
-use papertape_service::app::App;
 use papertape_service::config::Config;
 use papertape_service::experiments::{self, ExperimentRequest};
 use papertape_service::trigger::{Request, trigger};
 use papertape_service::view;
 use rust_decimal::Decimal;
+use std::io::IsTerminal as _;
 use std::process::ExitCode;
 
 #[derive(Debug, Args)]
@@ -79,6 +77,9 @@ pub(super) struct RunArgs {
     /// Print the estimate of calls, tokens and cost, and run nothing
     #[arg(long)]
     estimate: bool,
+    /// Start an experiment without asking. Outside of a terminal it never asks
+    #[arg(long)]
+    yes: bool,
     /// Random seed
     #[arg(long, value_parser = whole(0_u64..))]
     seed: Option<u64>,
@@ -190,13 +191,13 @@ fn windows(text: &str) -> Result<WindowsBody, String> {
 }
 
 pub(super) async fn run(common: &Common, config: Config, args: RunArgs) -> Outcome {
-    let trials = args.trials.unwrap_or(1);
-    let is_experiment = trials > 1 || args.windows.is_some() || args.compare.is_some() || args.estimate;
-    let (windows, compare, is_estimate) = (args.windows, args.compare.clone(), args.estimate);
+    let is_experiment = args.is_experiment();
+    let (trials, windows, compare) = (args.trials.unwrap_or(1), args.windows, args.compare.clone());
+    let before = if args.estimate { Before::EstimateOnly } else { Before::start(args.yes) };
     let request = args.request(&config)?;
     if is_experiment {
         let experiment = ExperimentRequest { simulation: request, trials, windows, compare };
-        return run_experiment(common, config, &experiment, is_estimate).await;
+        return run_experiment(common, config, &experiment, before).await;
     }
     match record_access::open_for_writing(common, config).await? {
         RecordAccess::Local(app) => {
@@ -213,51 +214,71 @@ pub(super) async fn run(common: &Common, config: Config, args: RunArgs) -> Outco
     }
 }
 
-async fn run_experiment(
-    common: &Common,
-    config: Config,
-    request: &ExperimentRequest,
-    is_estimate: bool,
-) -> Outcome {
-    match record_access::open_for_writing(common, config).await? {
-        RecordAccess::Local(app) if is_estimate => {
-            let found = experiments::estimate(&app, request).await.map_err(service_error)?;
-            print_estimate(&app, common, found)
+/// What to do with an experiment's estimate.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Before {
+    /// Print it and run nothing.
+    EstimateOnly,
+    /// Print it and ask, if the experiment calls language models.
+    Ask,
+    /// Print it and start.
+    Start,
+}
+
+impl Before {
+    /// Asks only in a terminal.
+    fn start(is_confirmed: bool) -> Self {
+        let is_terminal = std::io::stdin().is_terminal() && std::io::stderr().is_terminal();
+        if is_terminal && !is_confirmed { Self::Ask } else { Self::Start }
+    }
+
+    /// Prints the estimate. Returns whether to start.
+    fn decide(self, common: &Common, found: &EstimateResponse) -> Result<bool> {
+        if self == Self::EstimateOnly && common.json {
+            json(found)?;
+            return Ok(false);
         }
-        RecordAccess::Local(app) => {
-            let queued = experiments::create(&app, request).await.map_err(service_error)?;
-            super::experiments::print_estimate(&queued.manifest, &queued.estimate, &queued.warnings);
-            experiment_run::run_local(&app, common, &queued.id).await
-        }
-        RecordAccess::Remote(server) if is_estimate => {
-            let body = request.to_body().map_err(service_error)?;
-            let found: EstimateResponse = server.post(&["experiments", "estimate"], &body).await?;
-            if common.json {
-                return only_json(&found);
+        super::experiments::print_estimate(&found.manifest, &found.estimate, &found.warnings);
+        match self {
+            Self::EstimateOnly => Ok(false),
+            Self::Ask if found.estimate.calls > 0 => {
+                note!("start? [y/N]");
+                let mut line = String::new();
+                std::io::stdin().read_line(&mut line)?;
+                Ok(matches!(line.trim().to_lowercase().as_str(), "y" | "yes"))
             }
-            super::experiments::print_estimate(&found.manifest, &found.estimate, &found.warnings);
-            Ok(ExitCode::SUCCESS)
-        }
-        RecordAccess::Remote(server) => {
-            let body = request.to_body().map_err(service_error)?;
-            let queued: QueuedExperimentResponse = server.post(&["experiments"], &body).await?;
-            super::experiments::print_estimate(&queued.manifest, &queued.estimate, &queued.warnings);
-            experiment_run::run_remote(&server, common, &ExperimentId::new(queued.experiment_id)).await
+            Self::Ask | Self::Start => Ok(true),
         }
     }
 }
 
-fn print_estimate(
-    app: &App,
+async fn run_experiment(
     common: &Common,
-    (manifest, estimate, warnings): (Manifest, Estimate, Vec<String>),
+    config: Config,
+    request: &ExperimentRequest,
+    before: Before,
 ) -> Outcome {
-    if common.json {
-        let deployment = view::deployment(app);
-        return only_json(&EstimateResponse { manifest, estimate, warnings, deployment });
+    match record_access::open_for_writing(common, config).await? {
+        RecordAccess::Local(app) => {
+            let (manifest, estimate, warnings) =
+                experiments::estimate(&app, request).await.map_err(service_error)?;
+            let deployment = view::deployment(&app);
+            if !before.decide(common, &EstimateResponse { manifest, estimate, warnings, deployment })? {
+                return Ok(ExitCode::SUCCESS);
+            }
+            let queued = experiments::create(&app, request).await.map_err(service_error)?;
+            experiment_run::run_local(&app, common, &queued.id).await
+        }
+        RecordAccess::Remote(server) => {
+            let body = request.to_body().map_err(service_error)?;
+            let found: EstimateResponse = server.post(&["experiments", "estimate"], &body).await?;
+            if !before.decide(common, &found)? {
+                return Ok(ExitCode::SUCCESS);
+            }
+            let queued: QueuedExperimentResponse = server.post(&["experiments"], &body).await?;
+            experiment_run::run_remote(&server, common, &ExperimentId::new(queued.experiment_id)).await
+        }
     }
-    super::experiments::print_estimate(&manifest, &estimate, &warnings);
-    Ok(ExitCode::SUCCESS)
 }
 
 fn print_warnings(warnings: &[String], skipped: usize, total: usize) {
@@ -270,6 +291,14 @@ fn print_warnings(warnings: &[String], skipped: usize, total: usize) {
 }
 
 impl RunArgs {
+    /// Whether these options ask for an experiment. A single trial of one range is an ordinary run.
+    pub(super) fn is_experiment(&self) -> bool {
+        self.trials.is_some_and(|trials| trials > 1)
+            || self.windows.is_some()
+            || self.compare.is_some()
+            || self.estimate
+    }
+
     pub(super) fn request(self, config: &Config) -> Result<Request> {
         let mut request = Request {
             start_date: self.start,

@@ -1,6 +1,6 @@
 //! `papertape memory ablate`: the same job with each memory setting, in one table.
 
-use super::super::failure::{STOPPED, service_error};
+use super::super::failure::{STOPPED, service_error, usage};
 use super::super::output::{count, json, note, percent, say, table, text_of, width, wrap};
 use super::super::record_access::{self, RecordAccess};
 use super::super::summary::{self, AgentSummary};
@@ -47,11 +47,14 @@ struct AblationRow {
 
 /// Days that are already completed with the same setting are skipped.
 pub(super) async fn ablate(common: &Common, config: Config, args: RunArgs) -> Outcome {
+    if args.is_experiment() {
+        return Err(usage("--trials, --windows, --compare and --estimate are for `papertape run`"));
+    }
     let request = args.request(&config)?;
     let mut rows = Vec::new();
     let mut jobs = Vec::new();
     let RecordAccess::Local(app) = record_access::open_for_writing(common, config).await? else {
-        return Err(super::super::failure::usage(
+        return Err(usage(
             "a server owns the database; stop it, or use another --data-dir: an ablation runs its jobs in this process",
         ));
     };

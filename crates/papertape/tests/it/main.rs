@@ -60,6 +60,8 @@ mod desk_guards;
 mod desk_resume;
 mod desk_support;
 mod desk_views;
+mod experiments;
+mod experiments_cli;
 mod import_ai_trader;
 mod import_support;
 mod job_budgets;

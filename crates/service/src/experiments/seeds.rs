@@ -38,5 +38,5 @@ mod tests {
         assert_eq!(seeds(0, 4), SEEDS_OF_0);
     }
 
-    const SEEDS_OF_0: [u64; 4] = [0, 0, 0, 0];
+    const SEEDS_OF_0: [u64; 4] = [0, 470_869_311, 2_113_642_258, 1_951_533_776];
 }

@@ -12,6 +12,7 @@ mod deletes;
 mod desk;
 mod dev;
 mod ended_days;
+mod experiments;
 mod files;
 mod frozen;
 mod group;
