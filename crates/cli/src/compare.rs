@@ -1,7 +1,9 @@
 //! `papertape compare`
 
 use super::failure::{service_error, usage};
-use super::output::{layout, note, only_json, percent, say, table, terminal_width, text_of, width, wrap};
+use super::output::{
+    counted, layout, note, only_json, percent, say, table, terminal_width, text_of, width, wrap,
+};
 use super::record_access::{self, Target, find_target};
 use super::{Common, Outcome};
 use anyhow::Result;
@@ -75,8 +77,16 @@ async fn resolve(app: &App, text: &str) -> Result<String> {
     })
 }
 
-const COLUMNS: [&str; 8] =
-    ["compared", ">difference", ">95% interval", ">days", ">p (Holm)", "verdict", ">would see", ">days needed"];
+const COLUMNS: [&str; 8] = [
+    "compared",
+    ">difference",
+    ">95% interval",
+    ">days",
+    ">p (Holm)",
+    "verdict",
+    ">would see",
+    ">days needed",
+];
 
 fn print(response: &CompareResponse, is_net: bool) -> Result<()> {
     print_items(&response.items)?;
@@ -91,9 +101,7 @@ fn print(response: &CompareResponse, is_net: bool) -> Result<()> {
     let own = rows(&|pair| (pair.difference.clone(), pair.holm_p));
     say(format_args!("\n{}", layout(COLUMNS, &own, table_width)))?;
     if is_net {
-        let net = rows(&|pair| {
-            (pair.net_of_model_cost.difference.clone(), pair.net_of_model_cost.holm_p)
-        });
+        let net = rows(&|pair| (pair.net_of_model_cost.difference.clone(), pair.net_of_model_cost.holm_p));
         say(format_args!("\nnet of model cost\n{}", layout(COLUMNS, &net, table_width)))?;
     }
     say("")?;
@@ -113,8 +121,9 @@ fn print(response: &CompareResponse, is_net: bool) -> Result<()> {
         None => "not declared before the runs".to_owned(),
     };
     let line = format!(
-        "Family: {of}, {} tests, adjusted by Holm at {}; {declared}. Differences are of log returns over the days, A less B.",
-        family.tests, family.level
+        "Family: {of}, {}, adjusted by Holm at {}; {declared}. Differences are of log returns over the days, A less B.",
+        counted(family.tests as u64, "test"),
+        family.level
     );
     say(wrap(&line, width(), ""))?;
     if let Some(any) = &response.any_better {
@@ -259,16 +268,22 @@ fn print_branch(branch: &BranchComparison) -> Result<()> {
         });
         say(format_args!(
             "  branch less parent: {:+.2} pp{interval} over {} days",
-            100.0 * difference.total, difference.days
+            100.0 * difference.total,
+            difference.days
         ))?;
     }
     match &branch.first_difference {
         None => say("  no step differs")?,
         Some(step) => {
-            say(format_args!("  first difference: {} {}, in the {}", step.date, step.path, match step.differs.as_str() {
-                "missing" => "steps: only one of the two has it",
-                differs => differs,
-            }))?;
+            say(format_args!(
+                "  first difference: {} {}, in the {}",
+                step.date,
+                step.path,
+                match step.differs.as_str() {
+                    "missing" => "steps: only one of the two has it",
+                    differs => differs,
+                }
+            ))?;
             for line in &step.diff {
                 say(format_args!("    {line}"))?;
             }

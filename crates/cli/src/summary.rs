@@ -171,9 +171,7 @@ fn general_notes(agents: &[AgentSummary], tables: usize) -> Vec<String> {
         );
     }
     if agents.iter().any(|agent| agent.result.period_metrics.days < MIN_ANNUALIZED_DAYS) {
-        notes.push(format!(
-            "Nothing is annualized under {MIN_ANNUALIZED_DAYS} days."
-        ));
+        notes.push(format!("Nothing is annualized under {MIN_ANNUALIZED_DAYS} days."));
     }
     if agents.iter().any(|agent| agent.result.is_llm == Some(false)) {
         notes.push(HOUSE_NOTE.to_owned());

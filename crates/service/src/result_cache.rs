@@ -15,14 +15,13 @@ use papertape_protocol::results::history::{MonthResponse, RollingSharpe};
 use papertape_protocol::results::range::{DailyPortfolioValue, RangeResult};
 use papertape_protocol::results::refill::UnfilledOrder;
 use papertape_store::{StoppedJob, Store, StoreError};
-use std::num::NonZeroUsize;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// The maximum size of the cache in bytes, about: ten years of some hundred agents.
 const MAX_BYTES: usize = 32 * 1024 * 1024;
 
 /// The maximum number of cached random baselines. Each is small.
-const MAX_RANDOM: NonZeroUsize = NonZeroUsize::new(256).unwrap();
+const MAX_RANDOM: usize = 256;
 
 /// The most recently used results.
 #[derive(Debug)]
@@ -38,7 +37,7 @@ pub(crate) struct RandomKey {
 
 impl Default for ResultCache {
     fn default() -> Self {
-        let (results, random) = (LruCache::unbounded(), LruCache::new(MAX_RANDOM));
+        let (results, random) = (LruCache::unbounded(), LruCache::unbounded());
         Self(Mutex::new(Cached { results, bytes: 0, random }))
     }
 }
@@ -111,7 +110,11 @@ impl ResultCache {
 
     /// Caches a random baseline.
     pub(crate) fn insert_random(&self, key: RandomKey, found: Arc<RandomBaselineResponse>) {
-        self.cached().random.put(key, found);
+        let mut cached = self.cached();
+        cached.random.put(key, found);
+        if cached.random.len() > MAX_RANDOM {
+            cached.random.pop_lru();
+        }
     }
 
     fn cached(&self) -> MutexGuard<'_, Cached> {

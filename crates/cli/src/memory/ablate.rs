@@ -103,7 +103,11 @@ async fn judge(app: &App, jobs: &[(MemoryMode, JobId)], rows: &mut [AblationRow]
         let found = view::compare(app, query).await.map_err(service_error)?;
         for (mode, job) in jobs {
             let Some(pair) = found.pairs.iter().find(|pair| pair.a == id(job)) else { continue };
-            notes.push(format!("{model}, memory {mode} against off: {}: {}.", pair.words, pair.reasons.join("; ")));
+            notes.push(format!(
+                "{model}, memory {mode} against off: {}: {}.",
+                pair.words,
+                pair.reasons.join("; ")
+            ));
             for row in rows.iter_mut().filter(|row| row.model == model && row.memory == *mode) {
                 row.verdict = Some(pair.words.clone());
                 row.difference.clone_from(&pair.difference);

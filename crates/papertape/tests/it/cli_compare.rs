@@ -17,7 +17,7 @@ fn runs_are_compared_on_the_command_line() {
         "3 shared days; a verdict needs 60",
         "an interval needs 20 days",
         "net of model cost",
-        "Family: all pairs, 1 tests, adjusted by Holm at 0.05; not declared before the runs.",
+        "Family: all pairs, 1 test, adjusted by Holm at 0.05; not declared before the runs.",
     ] {
         assert!(text.contains(said), "{said}: {text}");
     }
@@ -30,7 +30,10 @@ fn runs_are_compared_on_the_command_line() {
     assert!(one.contains("select at least two items"), "{one}");
     tool.ends(&["compare"], 2);
     let unknown = tool.ends(&["compare", "latest", "baseline:luck"], 2).err;
-    assert!(unknown.contains("unknown baseline `luck`; expected buy_and_hold, equal_weight or random"), "{unknown}");
+    assert!(
+        unknown.contains("unknown baseline `luck`; expected buy_and_hold, equal_weight or random"),
+        "{unknown}"
+    );
     tool.ends(&["compare", "01999999", "latest"], 4);
 }
 
@@ -45,7 +48,9 @@ fn a_branch_is_compared_with_its_parent() {
     assert!(text.contains(&format!("branch of {parent}, house::momentum on 2012-10-02")), "{text}");
     let json = tool.json(&["compare", &branch, &parent]);
     let found = &json["branch"];
-    assert_eq!((&found["parent"], &found["branch"], &found["days"]), (&parent.into(), &branch.into(), &2.into()));
+    assert_eq!(found["parent"], parent);
+    assert_eq!(found["branch"], branch);
+    assert_eq!(found["days"], 2);
     let step = &found["first_difference"];
     assert_eq!(step["date"], "2012-10-02");
     assert!(step["diff"].as_array().is_some_and(|lines| !lines.is_empty()), "{step}");

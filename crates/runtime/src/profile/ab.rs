@@ -278,9 +278,8 @@ fn compare_cohorts((a, runs_a): (&Cohort, &[Run]), (b, runs_b): (&Cohort, &[Run]
     let time = by_time(a, b);
     let degradation = share(a.degraded_run_count, b.degraded_run_count);
     let errors = share(a.error_count, b.error_count);
-    let times = |runs: &[Run]| -> Vec<f64> {
-        runs.iter().filter(|run| run.is_ok).map(|run| run.total_ms).collect()
-    };
+    let times =
+        |runs: &[Run]| -> Vec<f64> { runs.iter().filter(|run| run.is_ok).map(|run| run.total_ms).collect() };
     let shares = |of: fn(&Cohort) -> usize| share_p((of(a), a.run_count), (of(b), b.run_count));
     let noise = Noise {
         time: rank_sum_p(&times(runs_a), &times(runs_b)),
@@ -346,7 +345,8 @@ fn recommend(
     let decided = |ordering: Ordering, why: String, p: f64| match p <= LEVEL {
         true => (ordering, format!("{why} (p = {p:.3})")),
         false => {
-            let within = format!("with {} and {} runs that is within noise (p = {p:.3})", a.run_count, b.run_count);
+            let within =
+                format!("with {} and {} runs that is within noise (p = {p:.3})", a.run_count, b.run_count);
             (Ordering::Equal, format!("{why}, but {within}"))
         }
     };

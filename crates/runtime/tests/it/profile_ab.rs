@@ -136,7 +136,8 @@ fn the_faster_side_is_recommended() {
     let (found, why) = judged(&cohort("a", 1000, 4, 0, 0), &cohort("b", 2000, 4, 0, 0));
     assert_eq!(found, labels(["a", "", "", "a"]));
     // Of 70 choices of four in eight, two are as extreme.
-    let said = "a is faster: a takes 1.00 s and b takes 2.00 s (medians); it is not worse otherwise (p = 0.029)";
+    let said =
+        "a is faster: a takes 1.00 s and b takes 2.00 s (medians); it is not worse otherwise (p = 0.029)";
     assert_eq!(why, said);
     let (found, _) = judged(&cohort("a", 1000, 6, 0, 0), &cohort("b", 2000, 6, 1, 1));
     assert_eq!(found, labels(["a", "a", "a", "a"]));

@@ -72,7 +72,9 @@ async fn compared(
     }
     let decided_by_parent = decided(app, parent, &of_parent).await?;
     let decided_by_child = decided(app, child, &of_child).await?;
-    let value = |series: &AgentSeries, day: Date| series.days.iter().find(|one| one.date == day).map(|one| one.value.0);
+    let value = |series: &AgentSeries, day: Date| {
+        series.days.iter().find(|one| one.date == day).map(|one| one.value.0)
+    };
     let mut decisions = Vec::new();
     for day in &shared {
         let of = |decided: &BTreeMap<Date, Vec<String>>| decided.get(day).cloned().unwrap_or_default();
@@ -180,7 +182,8 @@ async fn step_difference(
     }
     let Some((path, differs)) = found else { return Ok(None) };
     let (before, after) = (messages(app, parent).await?, messages(app, child).await?);
-    let at = before.iter().zip(&after).take_while(|(a, b)| a.content == b.content && a.node == b.node).count();
+    let at =
+        before.iter().zip(&after).take_while(|(a, b)| a.content == b.content && a.node == b.node).count();
     let text = |all: &[MessageView]| all.get(at).map(|message| message.content.clone()).unwrap_or_default();
     let (mut diff, mut is_truncated) = line_diff(&text(&before), &text(&after));
     is_truncated |= diff.len() > MAX_LINES;
@@ -251,7 +254,10 @@ mod tests {
     #[test]
     fn a_diff_has_the_lines_of_each_side() {
         let (diff, is_cut) = line_diff("one\ntwo\nthree", "one\n2\nthree\nfour");
-        assert_eq!((diff, is_cut), (vec![" one", "-two", "+2", " three", "+four"].into_iter().map(str::to_owned).collect(), false));
+        assert_eq!(
+            (diff, is_cut),
+            (vec![" one", "-two", "+2", " three", "+four"].into_iter().map(str::to_owned).collect(), false)
+        );
         assert_eq!(line_diff("", "").0, Vec::<String>::new());
         assert!(line_diff(&"x\n".repeat(1_001), "").1);
     }

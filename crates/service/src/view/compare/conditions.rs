@@ -84,8 +84,7 @@ impl Ground {
         // A hash where both have the same name.
         let named = |what: &str, (a, b): (&str, &str), (of_a, of_b): (&str, &str)| {
             let short = |text: &str, hash: &str| format!("{text} ({})", hash.get(..8).unwrap_or(hash));
-            let (a, b) =
-                if a == b { (short(a, of_a), short(b, of_b)) } else { (a.to_owned(), b.to_owned()) };
+            let (a, b) = if a == b { (short(a, of_a), short(b, of_b)) } else { (a.to_owned(), b.to_owned()) };
             MismatchResponse { what: what.to_owned(), a, b }
         };
         match which {

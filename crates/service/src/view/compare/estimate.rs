@@ -2,9 +2,7 @@
 
 use super::items::{Item, NoNet, Trial};
 use papertape_core::time::Date;
-use papertape_evidence::{
-    Interval, MIN_VERDICT_DAYS, ReturnSeries, TrialPanel, TwoWay, t_quantile, two_way,
-};
+use papertape_evidence::{Interval, MIN_VERDICT_DAYS, ReturnSeries, TrialPanel, TwoWay, t_quantile, two_way};
 use papertape_protocol::compare::pair::{DifferenceResponse, IntervalResponse};
 use papertape_protocol::number::figure;
 use std::collections::BTreeSet;

@@ -5,8 +5,9 @@ use super::items::Item;
 use papertape_core::metric::{deviation, max_drawdown, mean};
 use papertape_core::time::Date;
 use papertape_evidence::{
-    AlignedSeries, DeflatedSharpe, MIN_VERDICT_DAYS, MeanEstimate, RankSet, ReturnSeries, Seed, SharpeMoments,
-    align, deflated_sharpe_of, min_track_record_length, probabilistic_sharpe, reorder_band, sharpe_estimate,
+    AlignedSeries, DeflatedSharpe, MIN_VERDICT_DAYS, MeanEstimate, RankSet, ReturnSeries, Seed,
+    SharpeMoments, align, deflated_sharpe_of, min_track_record_length, probabilistic_sharpe, reorder_band,
+    sharpe_estimate,
 };
 use papertape_protocol::compare::pair::{MeanResponse, SharpeResponse};
 use papertape_protocol::compare::{ComparedItem, CurvePoint, RankResponse, SecondaryFigures};
@@ -34,8 +35,7 @@ pub(super) fn figures(item: &Item, rank: Option<RankSet>, tried: &[f64]) -> Comp
     let fallback_days = item.trials.iter().flat_map(|trial| &trial.fallback);
     let fallback_days = fallback_days.collect::<std::collections::BTreeSet<_>>().len();
     let totals: Vec<f64> = item.trials.iter().map(|trial| grown(&trial.actual)).collect();
-    let nets: Option<Vec<f64>> =
-        item.trials.iter().map(|trial| trial.net.as_ref().ok().map(grown)).collect();
+    let nets: Option<Vec<f64>> = item.trials.iter().map(|trial| trial.net.as_ref().ok().map(grown)).collect();
     let falls: Vec<f64> =
         item.trials.iter().filter_map(|trial| max_drawdown(&trial.actual.returns())).collect();
     ComparedItem {

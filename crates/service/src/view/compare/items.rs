@@ -11,8 +11,8 @@ use papertape_core::id::{AgentName, JobId, Symbol};
 use papertape_core::money::Money;
 use papertape_core::time::Date;
 use papertape_evidence::{ReturnSeries, net_of_cost};
-use papertape_runtime::config::SimulationConfig;
 use papertape_protocol::compare::MAX_ITEMS;
+use papertape_runtime::config::SimulationConfig;
 use rust_decimal::Decimal;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -93,9 +93,8 @@ pub(super) enum NoNet {
 impl Item {
     /// Trials per window: the smallest number.
     pub(super) fn trials_per_window(&self) -> usize {
-        let of = |window: &PlannedWindow| {
-            self.trials.iter().filter(|trial| trial.window == window.number).count()
-        };
+        let of =
+            |window: &PlannedWindow| self.trials.iter().filter(|trial| trial.window == window.number).count();
         self.windows.iter().map(of).min().unwrap_or(0)
     }
 
@@ -131,7 +130,10 @@ pub(super) async fn load(
     items.retain(|item| seen.insert(item.id.clone()));
     for selector in selectors {
         let Some(reference) = items.first().filter(|item| item.kind == Kind::Agent) else {
-            return Err(ServiceError::invalid("select", "select at least one agent of a job or an experiment"));
+            return Err(ServiceError::invalid(
+                "select",
+                "select at least one agent of a job or an experiment",
+            ));
         };
         let built = match selector {
             Selector::Baseline(baseline) => Some(baseline_item(app, configs, reference, *baseline).await?),
@@ -232,11 +234,7 @@ fn no_agent(agent: Option<&AgentName>, of: &str) -> ServiceError {
     })
 }
 
-async fn config(
-    app: &App,
-    configs: &mut Configs,
-    job: &JobId,
-) -> Result<SimulationConfig, ServiceError> {
+async fn config(app: &App, configs: &mut Configs, job: &JobId) -> Result<SimulationConfig, ServiceError> {
     let config = configs.of(app, job).await?.cloned();
     config.ok_or_else(|| ServiceError::invalid("select", format!("{job} is not a simulation")))
 }
@@ -278,7 +276,8 @@ fn trial(config: &SimulationConfig, series: AgentSeries, window: u32) -> Trial {
     let refilled = match &series.refilled {
         RefilledValues::Same => Ok(actual.clone()),
         RefilledValues::Values(values) => {
-            let values: Vec<(Date, f64)> = values.iter().map(|(date, value)| (*date, value.to_f64())).collect();
+            let values: Vec<(Date, f64)> =
+                values.iter().map(|(date, value)| (*date, value.to_f64())).collect();
             Ok(returns(series.initial, &values))
         }
         RefilledValues::Unavailable(why) => Err(why.clone()),
@@ -319,7 +318,7 @@ fn is_in_usd(config: &SimulationConfig, series: &AgentSeries) -> bool {
 }
 
 /// Of a baseline or a symbol: the same conditions, windows and days as the reference.
-fn beside(reference: &Item, id: String, label: String, kind: Kind, trials: Vec<Trial>) -> Item {
+fn over_same_days(reference: &Item, id: String, label: String, kind: Kind, trials: Vec<Trial>) -> Item {
     Item {
         id,
         label,
@@ -384,7 +383,7 @@ async fn baseline_item(
         trials.push(plain_trial(window, returns(series.initial, &values)));
     }
     let name = baseline.as_str();
-    Ok(beside(reference, format!("baseline:{name}"), name.replace('_', " "), Kind::Baseline, trials))
+    Ok(over_same_days(reference, format!("baseline:{name}"), name.replace('_', " "), Kind::Baseline, trials))
 }
 
 async fn symbol_item(
@@ -402,9 +401,8 @@ async fn symbol_item(
             return Err(ServiceError::invalid("select", message));
         }
         let dates: Vec<Date> = series.days.iter().map(|day| day.date).collect();
-        let opens = dates
-            .first()
-            .is_some_and(|first| opens_account(&config, Some(&*dataset), &series.agent, *first));
+        let opens =
+            dates.first().is_some_and(|first| opens_account(&config, Some(&*dataset), &series.agent, *first));
         let found = dataset
             .benchmark(symbol, &dates, opens)
             .map_err(|why| ServiceError::invalid("select", why.to_string()))?;
@@ -413,7 +411,7 @@ async fn symbol_item(
         trials.push(plain_trial(window, actual));
     }
     let (id, label) = (format!("symbol:{symbol}"), symbol.to_string());
-    Ok(beside(reference, id, label, Kind::Symbol, trials))
+    Ok(over_same_days(reference, id, label, Kind::Symbol, trials))
 }
 
 fn no_dataset() -> ServiceError {

@@ -32,7 +32,9 @@ impl Family {
                 let all = (0..items.len()).flat_map(|a| (a + 1..items.len()).map(move |b| (a, b)));
                 all.filter(|(a, b)| is_pair(*a, *b)).collect()
             }
-            Self::Against(b) => (0..items.len()).filter(|a| *a != b && is_pair(*a, b)).map(|a| (a, b)).collect(),
+            Self::Against(b) => {
+                (0..items.len()).filter(|a| *a != b && is_pair(*a, b)).map(|a| (a, b)).collect()
+            }
         }
     }
 }
@@ -100,10 +102,8 @@ pub(super) fn judge(
     let positions = family.pairs(items);
     let mut all: Vec<Judged<'_>> =
         positions.iter().map(|(a, b)| estimated(&items[*a], &items[*b], varied)).collect();
-    let own: Vec<f64> = all
-        .iter()
-        .map(|one| one.actual.as_ref().and_then(Estimate::p_value).unwrap_or(f64::NAN))
-        .collect();
+    let own: Vec<f64> =
+        all.iter().map(|one| one.actual.as_ref().and_then(Estimate::p_value).unwrap_or(f64::NAN)).collect();
     let refilled = holm(&all.iter().map(|one| one.refilled.p_value()).collect::<Vec<_>>());
     let net = holm(&all.iter().map(|one| one.net.p_value()).collect::<Vec<_>>());
     for (at, (holm_p, level)) in holm(&own).into_iter().zip(holm_levels(&own)).enumerate() {
@@ -190,10 +190,8 @@ fn decide(one: &Judged<'_>, target: f64) -> Verdict {
         return Verdict::NotComparable { mismatches: one.mismatches.clone() };
     }
     let differences = one.actual.as_ref().map(Estimate::differences).unwrap_or_default();
-    let contrast = Contrast {
-        difference: one.actual.as_ref().map_or(0.0, Estimate::mean),
-        holm_p: one.holm_p,
-    };
+    let contrast =
+        Contrast { difference: one.actual.as_ref().map_or(0.0, Estimate::mean), holm_p: one.holm_p };
     let two_way = one.actual.as_ref().and_then(|estimate| estimate.two_way.as_ref());
     verdict(&VerdictInput {
         mismatches: &[],

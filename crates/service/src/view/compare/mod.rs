@@ -105,7 +105,10 @@ fn family(items: &[Item], against: Option<&str>) -> Result<Family, ServiceError>
     let is_named = |item: &Item| {
         let agent = item.agent.as_ref().is_some_and(|agent| agent.as_str() == against);
         let id = item.id.as_str();
-        id == against || item.label == against || agent || id.split_once(':').is_some_and(|(_, id)| id == against)
+        id == against
+            || item.label == against
+            || agent
+            || id.split_once(':').is_some_and(|(_, id)| id == against)
     };
     let named: Vec<usize> = (0..items.len()).filter(|at| is_named(&items[*at])).collect();
     let known = || items.iter().map(|item| item.id.as_str()).collect::<Vec<_>>().join(", ");
@@ -159,9 +162,13 @@ fn any_better(items: &[Item], family: Family, pairs: &[ComparedPair]) -> Option<
     if pairs.len() < 2 || !with_claim || !items.iter().all(|item| is_single(&item)) {
         return None;
     }
-    let compared: Vec<&Item> = items.iter().filter(|item| pairs.iter().any(|pair| pair.a == item.id)).collect();
-    let series: Vec<&ReturnSeries> =
-        [&items[reference]].into_iter().chain(compared.iter().copied()).map(|item| &item.trials[0].actual).collect();
+    let compared: Vec<&Item> =
+        items.iter().filter(|item| pairs.iter().any(|pair| pair.a == item.id)).collect();
+    let series: Vec<&ReturnSeries> = [&items[reference]]
+        .into_iter()
+        .chain(compared.iter().copied())
+        .map(|item| &item.trials[0].actual)
+        .collect();
     let aligned = align(&series);
     let differences: Vec<Vec<f64>> = (1..series.len()).map(|at| aligned.difference(at, 0)).collect();
     let jobs: Vec<&str> = items.iter().flat_map(Item::jobs).map(|job| job.as_str()).collect();
@@ -190,7 +197,8 @@ fn notes(items: &[Item], varied: &Varied) -> Vec<String> {
     }
     if agents().any(|item| item.trials.iter().any(|trial| !trial.fallback.is_empty())) {
         notes.push(
-            "Days with full research are selected days: their difference has an interval and no verdict.".to_owned(),
+            "Days with full research are selected days: their difference has an interval and no verdict."
+                .to_owned(),
         );
     }
     if agents().any(|item| item.trials.iter().any(|trial| trial.cost.is_none_or(|cost| !cost.is_zero()))) {

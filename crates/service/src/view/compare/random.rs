@@ -70,8 +70,11 @@ async fn of_item(
     for job in by_job.keys() {
         jobs.extend(app.store.stopped(job).await?);
     }
-    let key = (jobs.len() == by_job.len())
-        .then(|| RandomKey { agent: series.agent.clone(), jobs, last: series.days.last().map(|day| day.date) });
+    let key = (jobs.len() == by_job.len()).then(|| RandomKey {
+        agent: series.agent.clone(),
+        jobs,
+        last: series.days.last().map(|day| day.date),
+    });
     if let Some(known) = key.as_ref().and_then(|key| app.results.random(key)) {
         return Ok(RandomBaselineResponse::clone(&known));
     }
@@ -80,9 +83,10 @@ async fn of_item(
         let span = (dates.first().copied(), dates.last().copied());
         recorded.extend(sessions(app, (&series.agent, job), span).await?);
     }
-    let begins_flat = recorded.first().and_then(|first| first.starting.as_ref()).is_some_and(|starting| {
-        starting.holdings.iter().all(|(_, held)| held.is_zero())
-    });
+    let begins_flat = recorded
+        .first()
+        .and_then(|first| first.starting.as_ref())
+        .is_some_and(|starting| starting.holdings.iter().all(|(_, held)| held.is_zero()));
     if !begins_flat {
         return Ok(unavailable(item, days, "the days begin with holdings, whose orders lie before them"));
     }
@@ -157,7 +161,9 @@ fn null_response(null: Null, own: f64, draws: &BaselineDraws, results: &[f64]) -
         }
         NullTest::NotPossible { discarded, distinct } => (
             None,
-            format!("no test possible: {discarded} of {DRAWS} draws discarded, {distinct} distinct schedules"),
+            format!(
+                "no test possible: {discarded} of {DRAWS} draws discarded, {distinct} distinct schedules"
+            ),
         ),
     };
     let at = |percent| percentile(results, percent).map(figure);
@@ -204,6 +210,9 @@ mod tests {
         let p = found.nulls[0].p_value.expect("a test");
         assert!((0.001..0.02).contains(&p), "{p}");
         assert!(found.nulls[1].p_value.is_none(), "two symbols have two orders");
-        assert_eq!((found.nulls[0].draws, found.nulls[0].percentiles.map(|found| found[1])), (999, Some(0.0)));
+        assert_eq!(
+            (found.nulls[0].draws, found.nulls[0].percentiles.map(|found| found[1])),
+            (999, Some(0.0))
+        );
     }
 }

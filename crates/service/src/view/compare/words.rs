@@ -56,9 +56,8 @@ pub(super) fn reasons(one: &Judged<'_>, verdict: &Verdict, target: f64) -> Vec<S
             }));
         }
         Verdict::Insolvent { .. } => {
-            let lost = |item: &Item| {
-                item.insolvent_on().map(|on| format!("{} lost everything on {on}", item.label))
-            };
+            let lost =
+                |item: &Item| item.insolvent_on().map(|on| format!("{} lost everything on {on}", item.label));
             reasons.extend([one.a, one.b].into_iter().filter_map(lost));
         }
         Verdict::Identical => reasons.push("no day differs by more than rounding".to_owned()),

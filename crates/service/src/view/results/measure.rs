@@ -11,9 +11,7 @@ use papertape_core::time::Date;
 use papertape_evidence::{MeanEstimate, sharpe_estimate};
 use papertape_protocol::compare::pair::IntervalResponse;
 use papertape_protocol::number::figure;
-use papertape_protocol::results::history::{
-    DrawdownResponse, HistoryResponse, MonthResponse, RollingSharpe,
-};
+use papertape_protocol::results::history::{DrawdownResponse, HistoryResponse, MonthResponse, RollingSharpe};
 use papertape_protocol::results::metrics::{MeanIntervalResponse, Metrics};
 
 /// The maximum number of listed drawdowns.
@@ -36,11 +34,7 @@ pub(super) fn with_returns(plain: Metrics, returns: &[f64], trading_days_per_yea
     let logs: Vec<f64> = returns.iter().map(|r| r.ln_1p()).collect();
     let mean = MeanEstimate::of(&logs).filter(|_| is_solvent).map(|found| {
         let bounds = found.interval();
-        MeanIntervalResponse {
-            mean: figure(found.mean),
-            low: figure(bounds.low),
-            high: figure(bounds.high),
-        }
+        MeanIntervalResponse { mean: figure(found.mean), low: figure(bounds.low), high: figure(bounds.high) }
     });
     let sharpe = sharpe_estimate(returns).filter(|_| is_solvent && plain.sharpe.is_some());
     Metrics {

@@ -36,9 +36,9 @@ pub(super) use baseline::BaselineCache;
 pub(super) use benchmark::opens_account;
 pub(super) use load::sessions;
 pub(super) use researched::Researched;
+pub(crate) use researched::is_full_research;
 pub(super) use schedule::ScheduleGround;
 pub(super) use series::{AgentSeries, RefilledValues, agent_series};
-pub(crate) use researched::is_full_research;
 
 /// The results of a day, or of a range if no day is given.
 ///

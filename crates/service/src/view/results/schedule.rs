@@ -61,7 +61,9 @@ impl ScheduleGround {
                     .filter(|row| crate::view::fills::is_fill(&row.action_type))
                     .filter_map(|row| row.symbol.as_ref())
                     .collect();
-                for (at, symbol) in self.symbols.iter().enumerate().filter(|(_, symbol)| changed.contains(symbol)) {
+                for (at, symbol) in
+                    self.symbols.iter().enumerate().filter(|(_, symbol)| changed.contains(symbol))
+                {
                     let holding = session.holdings.iter().find(|holding| holding.symbol == *symbol);
                     let value = holding.map_or(0.0, |holding| (holding.price * holding.quantity).to_f64());
                     held[at] = equity.map_or(0.0, |equity| value / equity);
