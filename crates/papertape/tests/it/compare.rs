@@ -91,9 +91,13 @@ impl Lab {
         let change = file.transaction().expect("begins");
         let mut value = CASH;
         for (date, r) in dates.iter().zip(returns) {
+            let before = format!("{value:.13}");
             value *= 1.0 + r;
-            let sql = "UPDATE trading_sessions SET portfolio_value = ?1 WHERE job_id = ?2 AND model = ?3 AND date = ?4";
-            change.execute(sql, rusqlite::params![format!("{value:.13}"), job, agent, date]).expect("edits");
+            let sql = "UPDATE trading_sessions SET portfolio_value = ?1,
+                 starting_position = json_set(starting_position, '$.portfolio_value', ?2)
+                 WHERE job_id = ?3 AND model = ?4 AND date = ?5";
+            let row = rusqlite::params![format!("{value:.13}"), before, job, agent, date];
+            change.execute(sql, row).expect("edits");
         }
         change.commit().expect("commits");
     }
