@@ -14,6 +14,7 @@ mod branch;
 mod cancel;
 mod chat;
 mod codes;
+mod compare;
 mod compare_traces;
 mod curves;
 mod dataset;
@@ -153,6 +154,7 @@ fn described() -> OpenApiRouter<App> {
         .routes(routes!(memory::compact))
         .routes(routes!(memory::reembed))
         .routes(routes!(session_memory::session_memory))
+        .routes(routes!(compare::compare))
         .routes(routes!(compare_traces::compare_traces))
         .routes(routes!(health::health))
         .routes(routes!(doctor::doctor))

@@ -13,6 +13,7 @@ mod branch;
 mod cancel;
 mod chat;
 pub mod cleanup;
+mod compare;
 mod completions;
 mod config;
 pub mod data;
@@ -127,6 +128,8 @@ enum Command {
     Plans(plans::PlansArgs),
     /// Show results compared with buy-and-hold
     Results(results::ResultsArgs),
+    /// Compare runs: intervals, tests and verdicts
+    Compare(compare::CompareArgs),
     /// Show what agents received, said and did
     Reasoning(reasoning::ReasoningArgs),
     /// Show which sessions saw a bar, a news item or a memory
@@ -201,6 +204,7 @@ async fn dispatch(common: &Common, command: Command, config: Config) -> Outcome 
         Command::Cleanup(args) => Box::pin(cleanup::cleanup(common, config, args)).await,
         Command::Migrate(args) => Box::pin(migrate::migrate(common, config, args)).await,
         Command::Results(args) => Box::pin(results::results(common, config, args)).await,
+        Command::Compare(args) => Box::pin(compare::compare(common, config, args)).await,
         Command::Reasoning(args) => Box::pin(reasoning::reasoning(common, config, args)).await,
         Command::SeenBy(args) => Box::pin(seen_by::seen_by(common, config, args)).await,
         Command::Memory(args) => Box::pin(memory::memory(common, config, args)).await,

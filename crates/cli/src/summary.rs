@@ -7,11 +7,13 @@ use super::output::{
 };
 use anyhow::Result;
 use papertape_core::id::{AgentName, JobId};
+use papertape_core::metric::MIN_ANNUALIZED_DAYS;
 use papertape_core::ports::{Queue as _, RecordStore as _};
 use papertape_core::record::PositionRow;
 use papertape_core::time::Date;
 use papertape_protocol::quality::DegradedDayResponse;
 use papertape_protocol::results::baseline::{BaselineResult, Baselines};
+use papertape_protocol::results::metrics::Metrics;
 use papertape_protocol::results::range::{RangeProvenance, RangeResult};
 use papertape_protocol::results::{ResultsQuery, ResultsResponse};
 use papertape_runtime::config::{DatasetRef, SimulationConfig};
@@ -27,9 +29,6 @@ const HOUSE_NOTE: &str = "House models are rules, not LLMs. They read the same d
 
 /// How many symbols a header lists.
 const MAX_LISTED_SYMBOLS: usize = 8;
-
-/// Annualized metrics of fewer days get a note.
-const MIN_ANNUALIZED_DAYS: usize = 20;
 
 /// Prints a job's results, including days that other jobs completed before.
 pub(super) async fn print_job(app: &App, job: &JobId) -> Result<Vec<AgentSummary>> {
@@ -172,9 +171,7 @@ fn general_notes(agents: &[AgentSummary], tables: usize) -> Vec<String> {
         );
     }
     if agents.iter().any(|agent| agent.result.period_metrics.days < MIN_ANNUALIZED_DAYS) {
-        notes.push(format!(
-            "Annualized metrics of fewer than {MIN_ANNUALIZED_DAYS} days are arithmetic, not a forecast."
-        ));
+        notes.push(format!("Nothing is annualized under {MIN_ANNUALIZED_DAYS} days."));
     }
     if agents.iter().any(|agent| agent.result.is_llm == Some(false)) {
         notes.push(HOUSE_NOTE.to_owned());
@@ -259,12 +256,14 @@ fn unverified(result: &RangeResult) -> Option<String> {
         .then(|| format!("{}: point-in-time unverified{}.", result.model, reason.unwrap_or_default()))
 }
 
-const COLUMNS: [&str; 12] = [
+const COLUMNS: [&str; 14] = [
     "agent",
     "~model",
+    ">days",
     ">return",
+    ">mean a day, 95%",
     ">annualized",
-    ">Sharpe",
+    ">Sharpe, 95%",
     ">max drawdown",
     ">vs buy & hold",
     ">trades",
@@ -292,9 +291,11 @@ fn cells(agent: &AgentSummary) -> [String; COLUMNS.len()] {
     [
         result.model.clone(),
         model_name(result, agent.model.as_deref()),
+        metrics.days.to_string(),
         percent(metrics.total_return),
+        mean_interval(metrics),
         percent(metrics.annualized_return),
-        two_decimals(metrics.sharpe),
+        sharpe_interval(metrics),
         percent(metrics.max_drawdown),
         points(ahead),
         count(agent.trades),
@@ -309,6 +310,25 @@ fn cells(agent: &AgentSummary) -> [String; COLUMNS.len()] {
             },
         ),
     ]
+}
+
+/// The mean log return per day, with its interval.
+fn mean_interval(metrics: &Metrics) -> String {
+    metrics.mean_interval.map_or_else(
+        || "-".to_owned(),
+        |found| {
+            let [mean, low, high] = [found.mean, found.low, found.high].map(|value| percent(Some(value)));
+            format!("{mean} ({low} to {high})")
+        },
+    )
+}
+
+/// The Sharpe ratio, with its interval.
+fn sharpe_interval(metrics: &Metrics) -> String {
+    let interval = metrics.sharpe_interval.map_or_else(String::new, |found| {
+        format!(" ({} to {})", two_decimals(Some(found.low)), two_decimals(Some(found.high)))
+    });
+    format!("{}{interval}", two_decimals(metrics.sharpe))
 }
 
 fn model_name(result: &RangeResult, model: Option<&str>) -> String {

@@ -9,6 +9,7 @@ pub mod agent;
 pub mod audit;
 pub mod bars;
 pub mod chat;
+pub mod compare;
 pub mod compare_traces;
 pub mod curves;
 pub mod datasets;

@@ -122,6 +122,21 @@ pub fn outcome() -> Object {
     words(&[Ok, Failed, TimedOut, Refused, Unknown].map(OutcomeKind::as_str))
 }
 
+/// The verdict of a comparison.
+#[must_use]
+pub fn verdict() -> Object {
+    words(&[
+        "better",
+        "worse",
+        "not_distinguishable",
+        "too_few_days",
+        "interim",
+        "identical",
+        "insolvent",
+        "not_comparable",
+    ])
+}
+
 /// The state of a step.
 #[must_use]
 pub fn step_state() -> Object {

@@ -7,9 +7,11 @@
 use lru::LruCache;
 use papertape_core::id::{AgentName, JobId, Symbol};
 use papertape_core::time::Date;
+use papertape_protocol::compare::random::RandomBaselineResponse;
 use papertape_protocol::quality::DegradedDayResponse;
 use papertape_protocol::results::baseline::{BaselineResult, ValueAtClose};
 use papertape_protocol::results::conventions::FeeResponse;
+use papertape_protocol::results::history::{MonthResponse, RollingSharpe};
 use papertape_protocol::results::range::{DailyPortfolioValue, RangeResult};
 use papertape_protocol::results::refill::UnfilledOrder;
 use papertape_store::{StoppedJob, Store, StoreError};
@@ -18,13 +20,25 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 /// The maximum size of the cache in bytes, about: ten years of some hundred agents.
 const MAX_BYTES: usize = 32 * 1024 * 1024;
 
+/// The maximum number of cached random baselines. Each is small.
+const MAX_RANDOM: usize = 256;
+
 /// The most recently used results.
 #[derive(Debug)]
 pub struct ResultCache(Mutex<Cached>);
 
+/// The inputs of an agent's random baseline.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct RandomKey {
+    pub(crate) agent: AgentName,
+    pub(crate) jobs: Vec<StoppedJob>,
+    pub(crate) last: Option<Date>,
+}
+
 impl Default for ResultCache {
     fn default() -> Self {
-        Self(Mutex::new(Cached { results: LruCache::unbounded(), bytes: 0 }))
+        let (results, random) = (LruCache::unbounded(), LruCache::unbounded());
+        Self(Mutex::new(Cached { results, bytes: 0, random }))
     }
 }
 
@@ -45,6 +59,7 @@ struct Cached {
     /// The results with their sizes in bytes.
     results: LruCache<ResultKey, (Arc<RangeResult>, usize)>,
     bytes: usize,
+    random: LruCache<RandomKey, Arc<RandomBaselineResponse>>,
 }
 
 impl ResultKey {
@@ -88,6 +103,20 @@ impl ResultCache {
         }
     }
 
+    /// The cached random baseline of a key.
+    pub(crate) fn random(&self, key: &RandomKey) -> Option<Arc<RandomBaselineResponse>> {
+        self.cached().random.get(key).cloned()
+    }
+
+    /// Caches a random baseline.
+    pub(crate) fn insert_random(&self, key: RandomKey, found: Arc<RandomBaselineResponse>) {
+        let mut cached = self.cached();
+        cached.random.put(key, found);
+        if cached.random.len() > MAX_RANDOM {
+            cached.random.pop_lru();
+        }
+    }
+
     fn cached(&self) -> MutexGuard<'_, Cached> {
         // A poisoned lock is safe to use: a result is cached as a whole or not at all.
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
@@ -107,7 +136,10 @@ fn size(result: &RangeResult) -> usize {
     });
     let fees = result.conventions.as_ref().map_or(0, |traded| traded.fees.len());
     let refilled = result.refilled_at_next_open.as_ref().map_or(0, |refilled| refilled.unfilled.len());
+    let history = &result.history;
     ALL_ELSE
+        + history.months.len() * size_of::<MonthResponse>()
+        + history.rolling_sharpe.len() * size_of::<RollingSharpe>()
         + benchmark
         + fees * size_of::<FeeResponse>()
         + refilled * size_of::<UnfilledOrder>()
@@ -128,6 +160,7 @@ mod tests {
     use papertape_core::money::Money;
     use papertape_core::record::DayStatus;
     use papertape_protocol::number::number;
+    use papertape_protocol::results::history::HistoryResponse;
     use papertape_protocol::results::metrics::Metrics;
     use papertape_protocol::results::range::{FullResearch, RangeProvenance};
 
@@ -169,6 +202,7 @@ mod tests {
             conventions: None,
             refilled_at_next_open: None,
             daily_portfolio_values: vec![day; days],
+            history: HistoryResponse::default(),
             full_research: FullResearch { days, total_days: days, period_metrics: period_metrics.clone() },
             period_metrics,
             provenance: RangeProvenance {

@@ -6,6 +6,7 @@ pub mod benchmark;
 pub mod conventions;
 pub mod day;
 pub mod head;
+pub mod history;
 pub mod metrics;
 pub mod point_in_time;
 pub mod provenance;

@@ -7,6 +7,7 @@ use crate::results::account::InsolvencyResponse;
 use crate::results::baseline::Baselines;
 use crate::results::benchmark::BenchmarkResponse;
 use crate::results::conventions::ConventionsResponse;
+use crate::results::history::HistoryResponse;
 use crate::results::metrics::Metrics;
 use crate::results::point_in_time::PointInTimeReason;
 use crate::results::refill::RefillResponse;
@@ -48,6 +49,8 @@ pub struct RangeResult {
     pub daily_portfolio_values: Vec<DailyPortfolioValue>,
     /// Over all days.
     pub period_metrics: Metrics,
+    /// Its months, drawdowns and rolling Sharpe ratio.
+    pub history: HistoryResponse,
     /// Over the days of full research only.
     pub full_research: FullResearch,
     /// The provenance of the research.

@@ -2,6 +2,7 @@
 
 use super::cohort::{Cohort, Run};
 use super::invariant::{Invariant, Shares};
+use super::noise::{LEVEL, rank_sum_p, share_p};
 use super::trace::ElapsedDefinition;
 use serde::Serialize;
 use std::cmp::Ordering;
@@ -121,7 +122,7 @@ pub fn compare(
     differences.extend(settings(a.1, b.1));
     flags.extend(caveats(a, b));
     let cohorts = [Cohort::of(a.0, a.1), Cohort::of(b.0, b.1)];
-    let comparison = compare_cohorts(&cohorts[0], &cohorts[1]);
+    let comparison = compare_cohorts((&cohorts[0], a.1), (&cohorts[1], b.1));
     Ok(AbReport {
         schema_version: SCHEMA,
         spread: "interquartile_range",
@@ -264,7 +265,7 @@ fn caveats(a: (&str, &[Run]), b: (&str, &[Run])) -> Vec<String> {
 }
 
 /// Which cohort is better, and why.
-fn compare_cohorts(a: &Cohort, b: &Cohort) -> Comparison {
+fn compare_cohorts((a, runs_a): (&Cohort, &[Run]), (b, runs_b): (&Cohort, &[Run])) -> Comparison {
     let label = |ordering: Ordering| match ordering {
         Ordering::Less => Some(a.label.clone()),
         Ordering::Greater => Some(b.label.clone()),
@@ -277,7 +278,16 @@ fn compare_cohorts(a: &Cohort, b: &Cohort) -> Comparison {
     let time = by_time(a, b);
     let degradation = share(a.degraded_run_count, b.degraded_run_count);
     let errors = share(a.error_count, b.error_count);
-    let (recommended, why) = recommend(a, b, &time, degradation, errors);
+    let times =
+        |runs: &[Run]| -> Vec<f64> { runs.iter().filter(|run| run.is_ok).map(|run| run.total_ms).collect() };
+    let shares = |of: fn(&Cohort) -> usize| share_p((of(a), a.run_count), (of(b), b.run_count));
+    let noise = Noise {
+        time: rank_sum_p(&times(runs_a), &times(runs_b)),
+        degradation: shares(|cohort| cohort.degraded_run_count),
+        errors: shares(|cohort| cohort.error_count),
+        completed: shares(|cohort| cohort.ok_count),
+    };
+    let (recommended, why) = recommend(a, b, &time, (degradation, errors), &noise);
     Comparison {
         faster_label: label(time.ordering),
         lower_degradation_label: label(degradation),
@@ -316,22 +326,36 @@ fn by_time(a: &Cohort, b: &Cohort) -> Time {
     Time { ordering, text: format!("{} is faster: {text}", faster.label) }
 }
 
-/// The recommendation, and why.
+/// The p-values of the differences.
+struct Noise {
+    time: f64,
+    degradation: f64,
+    errors: f64,
+    completed: f64,
+}
+
+/// The recommendation, and why. A difference within noise decides nothing.
 fn recommend(
     a: &Cohort,
     b: &Cohort,
     time: &Time,
-    degradation: Ordering,
-    errors: Ordering,
+    (degradation, errors): (Ordering, Ordering),
+    noise: &Noise,
 ) -> (Ordering, String) {
+    let decided = |ordering: Ordering, why: String, p: f64| match p <= LEVEL {
+        true => (ordering, format!("{why} (p = {p:.3})")),
+        false => {
+            let within =
+                format!("with {} and {} runs that is within noise (p = {p:.3})", a.run_count, b.run_count);
+            (Ordering::Equal, format!("{why}, but {within}"))
+        }
+    };
     // A cohort without a successful run proves nothing.
     if (a.ok_count == 0) != (b.ok_count == 0) {
         let (ordering, good, bad) =
             if b.ok_count == 0 { (Ordering::Less, a, b) } else { (Ordering::Greater, b, a) };
-        return (
-            ordering,
-            format!("no run of {} completed, but {} of {} did", bad.label, good.ok_count, good.label),
-        );
+        let why = format!("no run of {} completed, but {} of {} did", bad.label, good.ok_count, good.label);
+        return decided(ordering, why, noise.completed);
     }
     let degraded = format!(
         "{} of {} runs are degraded in {}, {} of {} in {}",
@@ -348,16 +372,17 @@ fn recommend(
             .map(|(_, text)| text.clone())
             .collect();
         if worse.is_empty() {
-            return (time.ordering, format!("{}; it is not worse otherwise", time.text));
+            return decided(time.ordering, format!("{}; it is not worse otherwise", time.text), noise.time);
         }
         return (Ordering::Equal, format!("{}, but {}", time.text, worse.join(", and ")));
     }
     if degradation != Ordering::Equal {
         let but = if errors == degradation.reverse() { format!("; but {failed}") } else { String::new() };
-        return (degradation, format!("{}; {degraded}{but}", time.text));
+        return decided(degradation, format!("{}; {degraded}{but}", time.text), noise.degradation);
     }
     if errors != Ordering::Equal {
-        return (errors, format!("{}; equally many runs are degraded; {failed}", time.text));
+        let why = format!("{}; equally many runs are degraded; {failed}", time.text);
+        return decided(errors, why, noise.errors);
     }
     (Ordering::Equal, format!("{}; equally many runs are degraded and failed", time.text))
 }

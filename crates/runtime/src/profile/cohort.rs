@@ -21,7 +21,7 @@ pub struct Run {
     pub(super) settings: BTreeMap<String, String>,
     pub(super) is_reused: bool,
     pub(super) is_interrupted: bool,
-    total_ms: f64,
+    pub(super) total_ms: f64,
     events: f64,
     phases_ms: BTreeMap<String, f64>,
     history_len: Option<f64>,

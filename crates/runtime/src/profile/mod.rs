@@ -7,6 +7,7 @@ pub mod ab;
 pub mod cohort;
 pub mod from_record;
 pub mod invariant;
+mod noise;
 pub mod read;
 pub mod stats;
 pub mod trace;

@@ -205,7 +205,7 @@ impl JobToolbox {
                             "name": name, "start_date": run.start_date, "end_date": run.end_date,
                             "return_pct": percent(baseline.period_metrics.total_return),
                             "max_drawdown_pct": percent(baseline.period_metrics.max_drawdown),
-                            "sharpe": baseline.period_metrics.sharpe,
+                            "days": baseline.period_metrics.days, "sharpe": baseline.period_metrics.sharpe,
                         });
                         if !baselines.contains(&entry) {
                             baselines.push(entry);

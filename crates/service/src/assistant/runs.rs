@@ -167,6 +167,8 @@ impl Run {
             "end_date": run.end_date, "days": metrics.days, "start_value": run.starting_portfolio_value,
             "end_value": run.ending_portfolio_value, "return_pct": percent(metrics.total_return),
             "max_drawdown_pct": percent(metrics.max_drawdown), "sharpe": metrics.sharpe,
+            "sharpe_interval": metrics.sharpe_interval, "annualized_unavailable": metrics.annualized_unavailable,
+            "mean_daily_log_return_interval": metrics.mean_interval,
             "win_rate_pct": percent(metrics.win_rate), "costs": metrics.costs,
             "worst_day": by_return(true), "best_day": by_return(false),
             "worst_days": extreme(true), "best_days": extreme(false),

@@ -16,9 +16,6 @@ use papertape_protocol::results::{ResultsQuery, ResultsResponse};
 use papertape_store::ExperimentJobOverview;
 use rust_decimal::Decimal;
 
-/// Under this many days, nothing is annualized.
-const MIN_ANNUALIZED_DAYS: usize = 60;
-
 /// A job's results.
 struct JobResults {
     results: Vec<RangeResult>,
@@ -82,10 +79,8 @@ fn trial(
 ) -> TrialResult {
     let metrics = result.map(|result| &result.period_metrics);
     let days = metrics.map_or(0, |metrics| metrics.days);
-    let is_long = days >= MIN_ANNUALIZED_DAYS;
     let short = |count: usize| u32::try_from(count).unwrap_or(u32::MAX);
     let total_return = metrics.and_then(|metrics| metrics.total_return);
-    let per_year = metrics.map_or(1.0, |metrics| f64::from(metrics.trading_days_per_year));
     let own = usage.iter().filter(|row| row.agent.as_str() == agent.name);
     let (cost, unpriced) = own.fold((Decimal::ZERO, 0), |(cost, unpriced), row| {
         (cost + row.cost_usd, unpriced + row.unpriced_calls)
@@ -105,12 +100,10 @@ fn trial(
         mean_daily_log_return: total_return
             .filter(|total| *total > -1.0 && days > 0)
             .map(|total| figure(total.ln_1p() / days as f64)),
-        daily_deviation: metrics
-            .and_then(|metrics| metrics.volatility)
-            .map(|volatility| figure(volatility / per_year.sqrt())),
+        daily_deviation: metrics.and_then(|metrics| metrics.daily_deviation),
         max_drawdown: metrics.and_then(|metrics| metrics.max_drawdown),
-        annualized_return: metrics.and_then(|metrics| metrics.annualized_return).filter(|_| is_long),
-        sharpe: metrics.and_then(|metrics| metrics.sharpe).filter(|_| is_long),
+        annualized_return: metrics.and_then(|metrics| metrics.annualized_return),
+        sharpe: metrics.and_then(|metrics| metrics.sharpe),
         insolvent_on: metrics.and_then(|metrics| metrics.insolvent_on),
         cost_usd: (unpriced == 0).then(|| number(cost)),
     }

@@ -24,12 +24,11 @@ use papertape_core::broker::{
 use papertape_core::id::{JobId, Symbol};
 use papertape_core::ledger::{CorporateAction, LedgerError};
 use papertape_core::market::{Dataset, Listed, MarketView};
-use papertape_core::metric::{DayValue, PeriodInput, TradedAmount, period_metrics};
+use papertape_core::metric::{DayValue, PeriodInput, TradedAmount};
 use papertape_core::money::{Money, Price, Quantity};
 use papertape_core::time::Date;
 use papertape_protocol::number::{figure, number};
 use papertape_protocol::results::baseline::{BaselineResult, Baselines, ValueAtClose};
-use papertape_protocol::results::metrics::Metrics;
 use papertape_runtime::config::SimulationConfig;
 use rust_decimal::Decimal;
 use std::collections::{BTreeMap, BTreeSet};
@@ -46,7 +45,7 @@ enum Strategy {
 
 /// Computed baselines: agents of a job with the same start and days share them.
 #[derive(Default)]
-pub(super) struct BaselineCache(Vec<(Ground, Option<Baselines>)>);
+pub(in crate::view) struct BaselineCache(Vec<(Ground, Option<Baselines>)>);
 
 /// The inputs of baselines: the job with its data and rules, the money, the days.
 type Ground = (JobId, Money, Vec<Date>);
@@ -54,7 +53,7 @@ type Ground = (JobId, Money, Vec<Date>);
 impl BaselineCache {
     /// The baselines for a job's data and rules over these days, from this value. `None` on a
     /// numeric overflow.
-    pub(super) async fn of(
+    pub(in crate::view) async fn of(
         &mut self,
         dataset: Arc<Dataset>,
         (job, config): (&JobId, &SimulationConfig),
@@ -158,7 +157,7 @@ fn run(
     };
     let value =
         |day: &DayValue| ValueAtClose { date: day.day, portfolio_value: number(day.portfolio_value.0) };
-    let period_metrics: Metrics = period_metrics(&input).into();
+    let period_metrics = super::measure::measured(&input);
     let uninvested = period_metrics.exposure.map(|exposure| figure((1.0 - exposure).max(0.0)));
     Ok(BaselineResult {
         daily_portfolio_values: days.iter().map(value).collect(),

@@ -2,7 +2,7 @@
 //! relative to it. See [`Dataset::benchmark`].
 
 use crate::error::ServiceError;
-use papertape_core::id::Symbol;
+use papertape_core::id::{AgentName, Symbol};
 use papertape_core::market::{BenchmarkSeries, Dataset, InstrumentType, NoBenchmark};
 use papertape_core::metric::{self, PeriodMetrics, RelativeInput, daily_returns, relative_metrics};
 use papertape_core::money::Money;
@@ -11,6 +11,7 @@ use papertape_protocol::number::{figure, number};
 use papertape_protocol::results::baseline::ValueAtClose;
 use papertape_protocol::results::benchmark::{BenchmarkResponse, BenchmarkStartResponse, RelativeMetrics};
 use papertape_protocol::results::metrics::Metrics;
+use papertape_runtime::config::SimulationConfig;
 
 /// The maximum number of symbols that an error lists.
 const MAX_NAMED: usize = 20;
@@ -76,6 +77,19 @@ pub(super) struct Compared<'a> {
     pub(super) metrics: &'a Metrics,
 }
 
+/// Whether an agent's account opens on this day: it continues no other job and no branch, and the job begins with it.
+pub(in crate::view) fn opens_account(
+    config: &SimulationConfig,
+    dataset: Option<&Dataset>,
+    agent: &AgentName,
+    first: Date,
+) -> bool {
+    let begins = dataset.and_then(|dataset| {
+        dataset.days().iter().map(|day| day.date).find(|date| *date >= config.start_date)
+    });
+    config.branch.is_none() && config.done_until(agent).is_none() && begins == Some(first)
+}
+
 /// Compares an agent's range with this symbol; `dataset` is `None` where it is no longer available.
 pub(super) fn benchmark(
     symbol: &Symbol,
@@ -135,14 +149,16 @@ fn fill(answer: &mut BenchmarkResponse, series: BenchmarkSeries, compared: Compa
         portfolio_value: number(Money::from_f64(figure(initial.to_f64() * value)).unwrap_or(initial).0),
     };
     answer.daily_portfolio_values = compared.dates.iter().zip(&series.values).map(at_close).collect();
-    answer.period_metrics = Some(own_metrics(&returns, compared.dates.len(), year).into());
+    let own = own_metrics(&returns, compared.dates.len(), year).into();
+    answer.period_metrics = Some(super::measure::with_returns(own, &returns, f64::from(year)));
     let relative = RelativeInput {
         returns: &agent_returns(compared.values),
         benchmark: &returns,
         total_return: compared.metrics.total_return,
         trading_days_per_year: year,
     };
-    answer.relative_metrics = relative_metrics(&relative).into();
+    let days = compared.dates.len();
+    answer.relative_metrics = relative_metrics(&relative).without_short_annualized(days).into();
 }
 
 /// The metrics of a holding without trades.

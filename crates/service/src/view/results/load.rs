@@ -40,7 +40,7 @@ pub(super) async fn chosen(app: &App, filter: &ResultFilter) -> Result<Vec<Selec
 }
 
 /// All sessions of one agent in one job that lie in the filter's days, by day.
-pub(super) async fn sessions(
+pub(in crate::view) async fn sessions(
     app: &App,
     (agent, job): (&AgentName, &JobId),
     (from, to): (Option<Date>, Option<Date>),

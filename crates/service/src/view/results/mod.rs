@@ -16,6 +16,7 @@ mod conventions;
 mod day;
 mod head;
 mod load;
+mod measure;
 mod point_in_time;
 mod provenance;
 mod range;
@@ -23,15 +24,22 @@ mod range_reasoning;
 mod recorded;
 mod refill;
 mod researched;
+mod schedule;
+mod series;
 mod trades;
 
 pub(crate) use benchmark::unknown_benchmark;
 pub use conventions::conventions_of;
 pub use head::session_head;
 
+pub(super) use baseline::BaselineCache;
+pub(super) use benchmark::opens_account;
+pub(super) use load::sessions;
 pub(super) use point_in_time::reason_of_mark;
 pub(super) use researched::Researched;
 pub(crate) use researched::is_full_research;
+pub(super) use schedule::ScheduleGround;
+pub(super) use series::{AgentSeries, RefilledValues, agent_series};
 
 /// The results of a day, or of a range if no day is given.
 ///

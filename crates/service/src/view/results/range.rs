@@ -3,9 +3,9 @@
 use super::super::Configs;
 use super::account;
 use super::baseline::BaselineCache;
-use super::benchmark::Compared;
-use super::benchmark::benchmark;
+use super::benchmark::{self, Compared};
 use super::load::{self, SelectedJob, chain, chosen};
+use super::measure::{history, measured};
 use super::range_reasoning::{conversations, summaries};
 use super::{Requested, Researched, point_in_time, trades};
 use crate::app::App;
@@ -16,7 +16,7 @@ use crate::view::results::refill::refill;
 use papertape_core::broker::MarketProfile;
 use papertape_core::id::{AgentName, JobId, Symbol};
 use papertape_core::market::Dataset;
-use papertape_core::metric::{DayValue, PeriodInput, TradedAmount, period_metrics};
+use papertape_core::metric::{DayValue, PeriodInput, TradedAmount};
 use papertape_core::money::Money;
 use papertape_core::provenance::DayQuality;
 use papertape_core::record::DayStatus;
@@ -147,12 +147,10 @@ async fn result(
     let those = |wanted: fn(&Closed) -> bool| -> Vec<Date> {
         days.iter().filter(|day| wanted(day)).map(|day| day.day.date).collect()
     };
-    let opens_account = configs.of(app, &first.day.job).await?.is_none_or(|config| {
-        let begins = dataset.as_ref().and_then(|dataset| {
-            dataset.days().iter().map(|day| day.date).find(|date| *date >= config.start_date)
-        });
-        config.branch.is_none() && config.done_until(agent).is_none() && begins == Some(first.day.date)
-    });
+    let opens_account = configs
+        .of(app, &first.day.job)
+        .await?
+        .is_none_or(|config| benchmark::opens_account(config, dataset.as_deref(), agent, first.day.date));
     let config = configs.of(app, job).await?;
     // A job of another kind names no market; its metrics use the default market.
     let year =
@@ -160,15 +158,17 @@ async fn result(
     let span = (first.day.date, last.day.date);
     let conventions = config.map(|config| conventions(config, dataset.as_deref(), span));
     let refilled_at_next_open = match config {
-        Some(config) => refill(app, config, dataset.clone(), &closed).await?,
+        Some(config) => refill(app, config, dataset.clone(), &closed).await?.map(|found| found.response),
         None => None,
     };
     let period_metrics = metrics(&all, year);
     let benchmark = requested.or(config.and_then(|config| config.benchmark.as_ref())).map(|symbol| {
         let values: Vec<_> = all.iter().map(|day| (day.before, day.value.portfolio_value)).collect();
         let compared = Compared { dates: &dates, values: &values, opens_account, metrics: &period_metrics };
-        benchmark(symbol, dataset.as_deref(), compared)
+        benchmark::benchmark(symbol, dataset.as_deref(), compared)
     });
+    let values: Vec<DayValue> = all.iter().map(|day| day.value).collect();
+    let history = history(first.figures.before, &values, dataset.as_deref(), year);
     let baselines = match (dataset, config) {
         (Some(dataset), Some(config)) => {
             beside.of(dataset, (job, config), first.figures.before, dates).await?
@@ -198,6 +198,7 @@ async fn result(
         refilled_at_next_open,
         daily_portfolio_values: days.iter().map(at_close).collect(),
         period_metrics,
+        history,
         full_research: FullResearch {
             days: full.len(),
             total_days: days.len(),
@@ -265,7 +266,7 @@ fn metrics(days: &[&Figures], trading_days_per_year: u16) -> Metrics {
         daily_risk_free: 0.0,
         trading_days_per_year,
     };
-    period_metrics(&input).into()
+    measured(&input)
 }
 
 #[cfg(test)]

@@ -25,6 +25,18 @@ use std::sync::Arc;
 /// The maximum number of listed orders.
 const MAX_NAMED: usize = 50;
 
+/// The same orders at the next open, with the value at each close; none if it is unavailable.
+pub(in crate::view) struct Refilled {
+    pub(in crate::view) response: RefillResponse,
+    pub(in crate::view) values: Vec<(Date, Money)>,
+}
+
+impl Refilled {
+    fn unavailable(why: &str) -> Self {
+        Self { response: unavailable(why), values: Vec::new() }
+    }
+}
+
 fn unavailable(why: &str) -> RefillResponse {
     RefillResponse {
         fill: "next_open".to_owned(),
@@ -47,18 +59,18 @@ pub(super) async fn refill(
     config: &SimulationConfig,
     dataset: Option<Arc<Dataset>>,
     days: &[&ClosedDay],
-) -> Result<Option<RefillResponse>, ServiceError> {
+) -> Result<Option<Refilled>, ServiceError> {
     if config.market.fill_model == FillModel::NextOpen {
         return Ok(None);
     }
     let Some(first) = days.first() else { return Ok(None) };
     let Some(dataset) = dataset else {
-        return Ok(Some(unavailable("the dataset is not available")));
+        return Ok(Some(Refilled::unavailable("the dataset is not available")));
     };
     let starting = app.store.result(first.id).await?.and_then(|session| session.starting);
     if starting.is_none_or(|starting| starting.holdings.iter().any(|(_, held)| !held.is_zero())) {
         let why = "the days begin with holdings, whose orders lie before them";
-        return Ok(Some(unavailable(why)));
+        return Ok(Some(Refilled::unavailable(why)));
     }
     let is_reported = |row: &&PositionRow| row.terms.order_id.is_some() || row.terms.fee.is_none();
     let mut orders: Vec<(Date, Order)> = Vec::new();
@@ -94,7 +106,7 @@ pub(super) async fn refill(
         run(&dataset, (market, traded), initial, &dates, &orders)
     });
     let refilled = refilled.await.map_err(anyhow::Error::from)?;
-    Ok(Some(refilled.unwrap_or_else(|_| unavailable("its numbers do not fit the books"))))
+    Ok(Some(refilled.unwrap_or_else(|_| Refilled::unavailable("its numbers do not fit the books"))))
 }
 
 fn side(action: &str) -> Option<Side> {
@@ -107,12 +119,12 @@ fn run(
     initial: Money,
     dates: &[Date],
     orders: &[(Date, Order)],
-) -> Result<RefillResponse, LedgerError> {
+) -> Result<Refilled, LedgerError> {
     let market = MarketProfile { fill_model: FillModel::NextOpen, ..market };
     let mut books = Books::new("refill", market, initial).reducing();
     let mut answer = RefillResponse { unavailable: None, ..unavailable("") };
     answer.orders = orders.len();
-    let (mut costs, mut value) = (Money::ZERO, initial);
+    let (mut costs, mut values) = (Money::ZERO, Vec::with_capacity(dates.len()));
     let mut waiting = orders.iter().peekable();
     for day in dates.iter().filter_map(|date| dataset.day(*date)) {
         let at_open = dataset.view_of(day.open, universe, &books.concerned());
@@ -145,18 +157,19 @@ fn run(
                 answer.filled += usize::from(fill.order.is_some());
             }
         }
-        value = end.portfolio_value;
+        values.push((day.date, end.portfolio_value));
     }
     for rejection in broker::expire(&mut books) {
         answer.without_next_bar += 1;
         name(&mut answer, orders, &rejection, "no_next_bar");
     }
+    let value = values.last().map_or(initial, |(_, value)| *value);
     answer.reduced = books.reduced();
     answer.ending_portfolio_value = Some(number(value.0));
     answer.costs = Some(number(costs.0));
     let total = value.0.checked_div(initial.0).map(|ratio| ratio - rust_decimal::Decimal::ONE);
     answer.total_return = total.map(|total| figure(number(total).to_f64()));
-    Ok(answer)
+    Ok(Refilled { response: answer, values })
 }
 
 fn reject(answer: &mut RefillResponse, orders: &[(Date, Order)], rejection: &Rejection) {
@@ -214,6 +227,7 @@ mod tests {
         let run = |orders: &[(Date, Order)]| {
             run(&dataset, (market.clone(), (&symbols, None)), Money::from(100_000), &dates, orders)
                 .expect("fits")
+                .response
         };
         let both = [(date(1), order(1, Side::Buy, 100)), (date(3), order(2, Side::Sell, 100))];
         let answer = run(&both);
@@ -238,7 +252,7 @@ mod tests {
             &dates,
             &both,
         );
-        let costly = costly.expect("fits");
+        let costly = costly.expect("fits").response;
         let lower = number(expected).to_f64() - costly.costs.expect("a figure").to_f64();
         assert!((costly.ending_portfolio_value.expect("a value").to_f64() - lower).abs() < 1e-6);
     }

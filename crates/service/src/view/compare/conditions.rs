@@ -1,0 +1,198 @@
+//! The conditions of a run, and what agents are configured with.
+
+use papertape_agents::config::AgentConfig;
+use papertape_core::broker::MarketProfile;
+use papertape_core::id::AgentName;
+use papertape_core::json;
+use papertape_core::time::Date;
+use papertape_evidence::{Conditions, Mismatch};
+use papertape_protocol::compare::pair::MismatchResponse;
+use papertape_runtime::config::SimulationConfig;
+use serde_json::{Map, Value, json};
+
+/// The maximum number of symbols in a description.
+const MAX_NAMED: usize = 8;
+
+/// The fields of a market's rules that are costs. The participation cap belongs to them: trading without costs has none.
+const COSTS: [&str; 8] = [
+    "fees",
+    "slippage_bps",
+    "slippage",
+    "fee_schedule",
+    "financing_bps_a_year",
+    "annual_borrow_bps",
+    "dividend_withholding_pct",
+    "participation",
+];
+
+/// The conditions of a run, with their descriptions.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Ground {
+    pub(super) conditions: Conditions,
+    dataset: String,
+    market: String,
+    universe: String,
+    costs: String,
+    fill: String,
+}
+
+impl Ground {
+    pub(super) fn of(config: &SimulationConfig, days: Option<(Date, Date)>) -> Self {
+        let (rules, costs) = split(&config.market);
+        let symbols: Vec<&str> = config.symbols.iter().map(|symbol| symbol.as_str()).collect();
+        let universe = match &config.universe {
+            Some(index) => index.clone(),
+            None => {
+                let more = symbols.len().saturating_sub(MAX_NAMED);
+                let named = symbols.get(..MAX_NAMED).unwrap_or(&symbols).join(", ");
+                if more > 0 { format!("{named} and {more} more") } else { named }
+            }
+        };
+        let is_free = config.market.is_frictionless();
+        let fill = json::canonical(&json::to_value(&config.market.fill_model)).replace('"', "");
+        Self {
+            conditions: Conditions {
+                dataset: config.dataset.hash.to_hex(),
+                market: json::hash(&rules).to_hex(),
+                universe: json::hash(&json!([config.universe, config.symbols])).to_hex(),
+                costs: json::hash(&costs).to_hex(),
+                fill: fill.clone(),
+                mask: "none".to_owned(),
+                days,
+            },
+            dataset: config.dataset.name.clone(),
+            market: config.market.name.clone(),
+            universe,
+            costs: if is_free { "frictionless" } else { "with costs" }.to_owned(),
+            fill,
+        }
+    }
+
+    /// What differs from another run, except what the experiment varies.
+    pub(super) fn mismatches(
+        &self,
+        other: &Self,
+        varied: &[Mismatch],
+    ) -> (Vec<Mismatch>, Vec<MismatchResponse>) {
+        let found = self.conditions.mismatches(&other.conditions, varied);
+        let responses = found.iter().map(|which| self.describe(other, *which)).collect();
+        (found, responses)
+    }
+
+    fn describe(&self, other: &Self, which: Mismatch) -> MismatchResponse {
+        let (a, b) = (&self.conditions, &other.conditions);
+        // A hash where both have the same name.
+        let named = |what: &str, (a, b): (&str, &str), (of_a, of_b): (&str, &str)| {
+            let short = |text: &str, hash: &str| format!("{text} ({})", hash.get(..8).unwrap_or(hash));
+            let (a, b) = if a == b { (short(a, of_a), short(b, of_b)) } else { (a.to_owned(), b.to_owned()) };
+            MismatchResponse { what: what.to_owned(), a, b }
+        };
+        match which {
+            Mismatch::Dataset => named("dataset", (&self.dataset, &other.dataset), (&a.dataset, &b.dataset)),
+            Mismatch::Market => named("market", (&self.market, &other.market), (&a.market, &b.market)),
+            Mismatch::Universe => {
+                named("universe", (&self.universe, &other.universe), (&a.universe, &b.universe))
+            }
+            Mismatch::Costs => named("costs", (&self.costs, &other.costs), (&a.costs, &b.costs)),
+            Mismatch::Fill => named("fill", (&self.fill, &other.fill), (&a.fill, &b.fill)),
+            Mismatch::Mask => named("mask", (&a.mask, &b.mask), (&a.mask, &b.mask)),
+            Mismatch::Days => {
+                let span = |days: Option<(Date, Date)>| {
+                    days.map_or_else(|| "none".to_owned(), |(first, last)| format!("{first} to {last}"))
+                };
+                named("days", (&span(a.days), &span(b.days)), ("", ""))
+            }
+        }
+    }
+}
+
+/// A market's rules without costs and fill, and its costs.
+fn split(market: &MarketProfile) -> (Value, Value) {
+    let mut rules = json::to_value(market);
+    let mut costs = Map::new();
+    if let Some(fields) = rules.as_object_mut() {
+        fields.remove("fill_model");
+        for name in COSTS {
+            if let Some(value) = fields.remove(name) {
+                costs.insert(name.to_owned(), value);
+            }
+        }
+    }
+    (rules, Value::Object(costs))
+}
+
+/// How an agent is configured, in the parts that an experiment can vary.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Settings {
+    model: String,
+    prompts: Value,
+    rest: Value,
+}
+
+/// An agent of a job; of a branch, as it was changed.
+pub(super) fn agent_of<'a>(config: &'a SimulationConfig, agent: &AgentName) -> Option<&'a AgentConfig> {
+    let changed = config.branch.as_ref().and_then(|branch| branch.agent.as_ref());
+    let changed = changed.filter(|changed| changed.name == *agent);
+    changed.or_else(|| config.agents.iter().find(|other| other.name == *agent))
+}
+
+/// Whether every trial of an agent is the same: its models are rules, and it uses no outside tools.
+pub(super) fn is_deterministic(agent: &AgentConfig) -> bool {
+    agent.tools.is_empty() && agent.models().iter().all(papertape_core::message::ModelName::is_house)
+}
+
+impl Settings {
+    pub(super) fn of(config: &SimulationConfig, agent: &AgentConfig) -> Self {
+        let models: Vec<String> = agent.models().iter().map(ToString::to_string).collect();
+        let mut rest = json::to_value(agent);
+        for path in [&["name"][..], &["model"], &["instructions"], &["language"], &["sampling", "seed"]] {
+            remove(&mut rest, path);
+        }
+        for name in ["quick_think_llm", "deep_think_llm"] {
+            remove(&mut rest, &["desk", name]);
+        }
+        Self {
+            model: models.join(", "),
+            prompts: json!([config.prompts, agent.instructions, agent.language]),
+            rest: json!([rest, json::to_value(&config.memory), config.embedding, config.initial_cash]),
+        }
+    }
+
+    /// What differs from another agent besides what the experiment varies.
+    pub(super) fn mismatches(&self, other: &Self, (model, prompt): (bool, bool)) -> Vec<MismatchResponse> {
+        let hash = |value: &Value| json::hash(value).to_hex().chars().take(8).collect::<String>();
+        let mut found = Vec::new();
+        let mut add = |what: &str, a: String, b: String| {
+            found.push(MismatchResponse { what: what.to_owned(), a, b });
+        };
+        if !model && self.model != other.model {
+            add("model", self.model.clone(), other.model.clone());
+        }
+        if !prompt && self.prompts != other.prompts {
+            add("prompts", hash(&self.prompts), hash(&other.prompts));
+        }
+        if self.rest != other.rest {
+            add("settings", hash(&self.rest), hash(&other.rest));
+        }
+        found
+    }
+
+    /// Identifies the configuration and what it ran on, whatever its seed and its days.
+    pub(super) fn fingerprint(&self, ground: &Ground) -> String {
+        let Conditions { dataset, market, universe, costs, fill, mask, days: _ } = &ground.conditions;
+        let on = [dataset, market, universe, costs, fill, mask];
+        json::hash(&json!([self.model, self.prompts, self.rest, on])).to_hex()
+    }
+}
+
+fn remove(value: &mut Value, path: &[&str]) {
+    match path {
+        [] => {}
+        [last] => drop(value.as_object_mut().map(|fields| fields.remove(*last))),
+        [first, rest @ ..] => {
+            if let Some(inner) = value.get_mut(*first) {
+                remove(inner, rest);
+            }
+        }
+    }
+}

@@ -1,0 +1,301 @@
+//! Pairs, their family, and their verdicts.
+
+use super::estimate::{Estimate, NoSeries, Which, interval, panels, with_full_research};
+use super::items::{Item, Kind};
+use super::select::Varied;
+use super::words::{reasons, words};
+use papertape_evidence::{
+    Contrast, Estimand, MIN_VERDICT_DAYS, MeanEstimate, Mismatch, PairDecision, RankSet, TrialPanel, Verdict,
+    VerdictInput, compare_trials, cone, days_needed, holm, holm_levels, min_detectable_effect, rank_sets,
+    sharpe_difference, verdict,
+};
+use papertape_protocol::compare::pair::{
+    CheckResponse, ComparedPair, ConePoint, MismatchResponse, SharpeResponse, TrialSpreadResponse,
+    VarianceResponse, WindowsAhead,
+};
+use papertape_protocol::number::figure;
+
+/// Which pairs are tested together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Family {
+    AllPairs,
+    /// All items against the one at this position.
+    Against(usize),
+}
+
+impl Family {
+    /// The positions of each pair. Two baselines are not a pair: no agent is in it.
+    pub(super) fn pairs(self, items: &[Item]) -> Vec<(usize, usize)> {
+        let is_pair = |a: usize, b: usize| items[a].kind == Kind::Agent || items[b].kind == Kind::Agent;
+        match self {
+            Self::AllPairs => {
+                let all = (0..items.len()).flat_map(|a| (a + 1..items.len()).map(move |b| (a, b)));
+                all.filter(|(a, b)| is_pair(*a, *b)).collect()
+            }
+            Self::Against(b) => {
+                (0..items.len()).filter(|a| *a != b && is_pair(*a, b)).map(|a| (a, b)).collect()
+            }
+        }
+    }
+}
+
+/// What a pair is judged by.
+pub(super) struct Judged<'a> {
+    pub(super) a: &'a Item,
+    pub(super) b: &'a Item,
+    pub(super) mismatches: Vec<Mismatch>,
+    pub(super) described: Vec<MismatchResponse>,
+    pub(super) estimand: Option<Estimand>,
+    pub(super) panels: Vec<TrialPanel>,
+    pub(super) actual: Option<Estimate>,
+    pub(super) refilled: Check,
+    pub(super) net: Check,
+    /// Adjusted over the family.
+    pub(super) holm_p: f64,
+    /// The level of its place in the family.
+    pub(super) level: f64,
+}
+
+/// A robustness check.
+pub(super) struct Check {
+    pub(super) estimate: Result<Option<Estimate>, NoSeries>,
+    pub(super) holm_p: f64,
+}
+
+impl Check {
+    fn of(a: &Item, b: &Item, which: Which) -> Self {
+        let estimate = panels(a, b, which).map(|panels| Estimate::of(&panels));
+        Self { estimate, holm_p: 1.0 }
+    }
+
+    fn p_value(&self) -> f64 {
+        let estimate = self.estimate.as_ref().ok().and_then(Option::as_ref);
+        estimate.and_then(Estimate::p_value).unwrap_or(f64::NAN)
+    }
+
+    /// A check that does not apply passes with the contrast itself; one that could not be computed fails.
+    fn contrast(&self, own: Contrast) -> Contrast {
+        match &self.estimate {
+            Ok(Some(estimate)) => Contrast { difference: estimate.mean(), holm_p: self.holm_p },
+            Err(why) if why.is_inapplicable => own,
+            Ok(None) | Err(_) => Contrast { difference: 0.0, holm_p: 1.0 },
+        }
+    }
+
+    fn response(&self, year: f64) -> CheckResponse {
+        let found = self.estimate.as_ref().ok().and_then(Option::as_ref);
+        CheckResponse {
+            difference: found.map(|estimate| estimate.response(year)),
+            holm_p: found.and_then(Estimate::p_value).map(|_| figure(self.holm_p)),
+            unavailable: self.estimate.as_ref().err().map(|why| why.reason.clone()),
+        }
+    }
+}
+
+/// Judges a family, and returns the pairs with the ranks that a family of all pairs allows.
+pub(super) fn judge(
+    items: &[Item],
+    family: Family,
+    varied: &Varied,
+    target: f64,
+) -> (Vec<ComparedPair>, Option<Vec<RankSet>>) {
+    let positions = family.pairs(items);
+    let mut all: Vec<Judged<'_>> =
+        positions.iter().map(|(a, b)| estimated(&items[*a], &items[*b], varied)).collect();
+    let own: Vec<f64> =
+        all.iter().map(|one| one.actual.as_ref().and_then(Estimate::p_value).unwrap_or(f64::NAN)).collect();
+    let refilled = holm(&all.iter().map(|one| one.refilled.p_value()).collect::<Vec<_>>());
+    let net = holm(&all.iter().map(|one| one.net.p_value()).collect::<Vec<_>>());
+    for (at, (holm_p, level)) in holm(&own).into_iter().zip(holm_levels(&own)).enumerate() {
+        (all[at].holm_p, all[at].level) = (holm_p, level);
+        (all[at].refilled.holm_p, all[at].net.holm_p) = (refilled[at], net[at]);
+    }
+    let verdicts: Vec<Verdict> = all.iter().map(|one| decide(one, target)).collect();
+    let ranks = (family == Family::AllPairs).then(|| {
+        let decided = positions.iter().zip(&all).zip(&verdicts).filter_map(|(((a, b), one), verdict)| {
+            // Only pairs with a verdict move ranks.
+            let is_decided = matches!(verdict, Verdict::Better | Verdict::Worse);
+            let difference = one.actual.as_ref()?.mean();
+            is_decided.then_some(PairDecision { a: *a, b: *b, difference, holm_p: one.holm_p })
+        });
+        rank_sets(items.len(), &decided.collect::<Vec<_>>())
+    });
+    let pairs = all.iter().zip(&verdicts).map(|(one, verdict)| response(one, verdict, target));
+    (pairs.collect(), ranks)
+}
+
+fn estimated<'a>(a: &'a Item, b: &'a Item, varied: &Varied) -> Judged<'a> {
+    let (mut mismatches, mut described) = a.ground.mismatches(&b.ground, &varied.conditions);
+    let has_same_windows = a.windows == b.windows;
+    if !has_same_windows && !mismatches.contains(&Mismatch::Days) {
+        mismatches.push(Mismatch::Days);
+        let of = |item: &Item| {
+            let days: usize = item.windows.iter().map(|window| window.days).sum();
+            format!("{} windows of {days} days in all", item.windows.len())
+        };
+        described.push(MismatchResponse { what: "days".to_owned(), a: of(a), b: of(b) });
+    }
+    if let (true, Some(of_a), Some(of_b)) = (varied.is_strict(), &a.settings, &b.settings) {
+        described.extend(of_a.mismatches(of_b, (varied.model, varied.prompt)));
+    }
+    let estimand = estimand(a, b);
+    if estimand.is_none() {
+        described.push(MismatchResponse {
+            what: "trials".to_owned(),
+            a: a.trials_per_window().to_string(),
+            b: b.trials_per_window().to_string(),
+        });
+    }
+    let is_comparable = described.is_empty() && a.insolvent_on().or(b.insolvent_on()).is_none();
+    // Values of another ground, or after a loss of everything, are never subtracted.
+    let panels = match is_comparable {
+        true => panels(a, b, Which::Actual).unwrap_or_default(),
+        false => Vec::new(),
+    };
+    let check = |which| match is_comparable {
+        true => Check::of(a, b, which),
+        false => Check { estimate: Ok(None), holm_p: 1.0 },
+    };
+    Judged {
+        a,
+        b,
+        mismatches,
+        described,
+        estimand,
+        actual: Estimate::of(&panels),
+        panels,
+        refilled: check(Which::Refilled),
+        net: check(Which::NetOfCost),
+        holm_p: 1.0,
+        level: papertape_evidence::FAMILY_LEVEL,
+    }
+}
+
+/// The claim that the trials of two items support. What has no trial noise counts like a baseline next to trials.
+fn estimand(a: &Item, b: &Item) -> Option<Estimand> {
+    let windows = a.windows.len().min(b.windows.len()).max(1);
+    let (of_a, of_b) = (a.trials_per_window(), b.trials_per_window());
+    let is_fixed = |item: &Item, other: usize| {
+        item.kind != Kind::Agent || (item.is_deterministic && item.trials_per_window() == 1 && other > 1)
+    };
+    match (is_fixed(a, of_b), is_fixed(b, of_a)) {
+        (_, true) => Estimand::of(of_a, None, windows),
+        (true, false) => Estimand::of(of_b, None, windows),
+        (false, false) => Estimand::of(of_a, Some(of_b), windows),
+    }
+}
+
+fn decide(one: &Judged<'_>, target: f64) -> Verdict {
+    if !one.described.is_empty() {
+        return Verdict::NotComparable { mismatches: one.mismatches.clone() };
+    }
+    let differences = one.actual.as_ref().map(Estimate::differences).unwrap_or_default();
+    let contrast =
+        Contrast { difference: one.actual.as_ref().map_or(0.0, Estimate::mean), holm_p: one.holm_p };
+    let two_way = one.actual.as_ref().and_then(|estimate| estimate.two_way.as_ref());
+    verdict(&VerdictInput {
+        mismatches: &[],
+        insolvent: [one.a.insolvent_on().is_some(), one.b.insolvent_on().is_some()],
+        differences: &differences,
+        is_interim: one.a.interim.is_some() || one.b.interim.is_some(),
+        contrast,
+        refilled: one.refilled.contrast(contrast),
+        net_of_cost: one.net.contrast(contrast),
+        long_run_variance: two_way.map_or(f64::NAN, papertape_evidence::TwoWay::long_run_variance),
+        trading_days_per_year: one.a.trading_days_per_year,
+        target,
+    })
+}
+
+fn response(one: &Judged<'_>, verdict: &Verdict, target: f64) -> ComparedPair {
+    let year = one.a.trading_days_per_year;
+    let estimate = one.actual.as_ref();
+    let days = estimate.map_or(0, |estimate| estimate.days.len());
+    let differences = estimate.map(Estimate::differences).unwrap_or_default();
+    let two_way = estimate.and_then(|estimate| estimate.two_way.as_ref());
+    let variance = two_way.map(papertape_evidence::TwoWay::long_run_variance);
+    let long_variance = variance.filter(|_| days >= MIN_VERDICT_DAYS);
+    let grown = |g: &[f64]| figure(g.iter().sum::<f64>().exp_m1());
+    let is_single = one.a.trials_per_window() == 1 && one.b.trials_per_window() == 1;
+    let full = with_full_research(&one.panels, one.a, one.b);
+    ComparedPair {
+        a: one.a.id.clone(),
+        b: one.b.id.clone(),
+        verdict: super::words::code(verdict).to_owned(),
+        words: words(verdict),
+        estimand: one.estimand.map(|estimand| super::words::estimand(estimand).to_owned()),
+        claim: one.estimand.map(|estimand| estimand.claim().to_owned()),
+        reasons: reasons(one, verdict, target),
+        mismatches: one.described.clone(),
+        days,
+        different_days: differences.iter().filter(|d| d.abs() > 1e-12).count(),
+        return_a: estimate.map(|estimate| grown(&estimate.a)),
+        return_b: estimate.map(|estimate| grown(&estimate.b)),
+        difference: estimate.map(|estimate| estimate.response(year)),
+        holm_p: two_way.map(|_| figure(one.holm_p)),
+        min_detectable_points: long_variance
+            .map(|variance| figure(100.0 * min_detectable_effect(variance, days, year))),
+        days_needed: long_variance.and_then(|variance| days_needed(variance, year, target)),
+        refilled: one.refilled.response(year),
+        net_of_model_cost: one.net.response(year),
+        full_research: Estimate::of(&full).map(|estimate| estimate.response(year)),
+        trial_spread: spread(one),
+        variance: two_way.filter(|_| !is_single).map(|found| VarianceResponse {
+            days: figure(found.day_variance),
+            trials: figure(found.trial_variance),
+        }),
+        windows_ahead: two_way
+            .filter(|found| found.sides.len() > 1)
+            .map(|found| WindowsAhead { ahead: found.windows_ahead, of: found.sides.len() }),
+        sharpe: estimate.filter(|_| is_single && one.panels.len() == 1).and_then(|estimate| {
+            let returns = |g: &[f64]| g.iter().map(|g| g.exp_m1()).collect::<Vec<_>>();
+            let found = sharpe_difference(&returns(&estimate.a), &returns(&estimate.b))?;
+            let (annualized, bounds) = found.annualized(year);
+            Some(SharpeResponse { days, annualized: figure(annualized), interval: interval(bounds, 1.0) })
+        }),
+        cone: cone_points(one),
+    }
+}
+
+/// Welch's t over the trials of a single window.
+fn spread(one: &Judged<'_>) -> Option<TrialSpreadResponse> {
+    let [panel] = one.panels.as_slice() else { return None };
+    let (found, sign) = match compare_trials(&panel.a, &panel.b) {
+        Some(found) => (found, 1.0),
+        // A baseline comes second.
+        None => (compare_trials(&panel.b, &panel.a).filter(|_| panel.a.len() == 1)?, -1.0),
+    };
+    let bounds = found.interval();
+    let (low, high) = if sign > 0.0 { (bounds.low, bounds.high) } else { (-bounds.high, -bounds.low) };
+    let (spread_a, spread_b) =
+        if sign > 0.0 { (found.spread_a, found.spread_b) } else { (0.0, Some(found.spread_a)) };
+    Some(TrialSpreadResponse {
+        difference: figure(sign * found.difference),
+        interval: interval(papertape_evidence::Interval { low, high }, 1.0),
+        p_value: figure(found.p_value),
+        degrees_of_freedom: figure(found.degrees_of_freedom),
+        spread_a: figure(spread_a),
+        spread_b: spread_b.map(figure),
+    })
+}
+
+/// The cumulated difference, with the cone of this pair's place in the family.
+fn cone_points(one: &Judged<'_>) -> Vec<ConePoint> {
+    let Some(estimate) = &one.actual else { return Vec::new() };
+    let (Some(two_way), Some(critical)) = (&estimate.two_way, estimate.critical(one.level)) else {
+        return Vec::new();
+    };
+    let of = MeanEstimate {
+        days: estimate.days.len(),
+        mean: two_way.difference,
+        long_run_variance: two_way.long_run_variance(),
+        cosines: papertape_evidence::cosine_count(estimate.days.len()),
+    };
+    let mut cumulated = 0.0;
+    let points = estimate.days.iter().zip(estimate.differences()).zip(cone(&of, critical));
+    let point = |((date, d), half_width): ((&papertape_core::time::Date, f64), f64)| {
+        cumulated += d;
+        ConePoint { date: *date, cumulated: figure(cumulated), half_width: figure(half_width) }
+    };
+    points.map(point).collect()
+}

@@ -1,0 +1,211 @@
+//! Compares runs: estimates, intervals, families of tests and verdicts over the recorded daily values. The method is that of
+//! [`papertape_evidence`]; this reads the series, checks that only like is compared, and puts the result into words.
+
+mod branch;
+mod conditions;
+mod estimate;
+mod figures;
+mod items;
+mod judge;
+mod random;
+mod select;
+mod tried;
+mod words;
+
+use super::{Configs, deployment};
+use crate::app::App;
+use crate::error::ServiceError;
+use items::{Item, Kind};
+use judge::{Family, judge};
+use papertape_evidence::{
+    DEFAULT_TARGET, FAMILY_LEVEL, METHOD_VERSION, ReturnSeries, Seed, SpaResult, align, spa,
+};
+use papertape_protocol::compare::pair::ComparedPair;
+use papertape_protocol::compare::{CompareQuery, CompareResponse, FamilyResponse, SpaResponse};
+use papertape_protocol::number::figure;
+use select::{Baseline, Selector, Varied, selectors};
+
+/// In `compare` of an experiment: all pairs.
+const ALL_PAIRS: &str = "all_pairs";
+
+/// Compares what the query selects.
+///
+/// # Errors
+/// An invalid selection; no such job, experiment or agent; a dataset that baselines need is not available; a database error.
+pub async fn compare(app: &App, query: CompareQuery) -> Result<CompareResponse, ServiceError> {
+    let varied = Varied::parse(query.vary.as_deref())?;
+    let points = query.points.unwrap_or(100.0 * DEFAULT_TARGET);
+    if !(points.is_finite() && points > 0.0 && points <= 1_000.0) {
+        return Err(ServiceError::invalid("points", "expected a number above 0, at most 1000"));
+    }
+    let target = points / 100.0;
+    let mut selected = selectors(app, &query).await?;
+    let mut configs = Configs::default();
+    let mut items = items::load(app, &mut configs, &selected).await?;
+    let declared = declared(&items);
+    let against = query.against.as_deref().or(declared.as_ref().map(|(family, _)| family.as_str()));
+    // The baseline that is compared with is an item, whether it was selected or not.
+    if let Some(baseline) = against.and_then(baseline_of)
+        && !selected.contains(&Selector::Baseline(baseline))
+    {
+        selected.push(Selector::Baseline(baseline));
+        items = items::load(app, &mut configs, &selected).await?;
+    }
+    let is_random = selected.contains(&Selector::Random);
+    if items.len() + usize::from(is_random) < 2 {
+        let message = "select at least two items, such as `latest,baseline:buy_and_hold`";
+        return Err(ServiceError::invalid("select", message));
+    }
+    let family = family(&items, against)?;
+    let random = match is_random {
+        true => random::random_baselines(app, &mut configs, &items).await?,
+        false => Vec::new(),
+    };
+    let branch = branch::branch(app, &mut configs, &items).await?;
+    let tried = tried::tried(app, &items).await?;
+    let deployment = deployment(app);
+    // For many items over long runs, this is CPU work.
+    let compared = tokio::task::spawn_blocking(move || {
+        let (pairs, ranks) = judge(&items, family, &varied, target);
+        let figures = |(at, item): (usize, &Item)| {
+            let rank = ranks.as_ref().and_then(|ranks| ranks.get(at)).copied();
+            figures::figures(item, rank, &tried[at])
+        };
+        CompareResponse {
+            method_version: METHOD_VERSION,
+            family: family_response(&items, family, pairs.len(), declared),
+            vary: varied.names.clone(),
+            target_points: points,
+            items: items.iter().enumerate().map(figures).collect(),
+            any_better: any_better(&items, family, &pairs),
+            pairs,
+            random,
+            branch,
+            notes: notes(&items, &varied),
+            deployment,
+        }
+    });
+    Ok(compared.await.map_err(anyhow::Error::from)?)
+}
+
+fn baseline_of(text: &str) -> Option<Baseline> {
+    Baseline::parse(text.strip_prefix("baseline:").unwrap_or(text))
+}
+
+/// What the experiment of all agents declares, with its ID.
+fn declared(items: &[Item]) -> Option<(String, String)> {
+    let mut agents = items.iter().filter(|item| item.kind == Kind::Agent);
+    let first = agents.next()?;
+    let found = (first.declared.clone()?, first.experiment.clone()?);
+    agents.all(|item| item.experiment.as_ref() == Some(&found.1)).then_some(found)
+}
+
+fn family(items: &[Item], against: Option<&str>) -> Result<Family, ServiceError> {
+    let Some(against) = against.filter(|against| *against != ALL_PAIRS) else { return Ok(Family::AllPairs) };
+    let is_named = |item: &Item| {
+        let agent = item.agent.as_ref().is_some_and(|agent| agent.as_str() == against);
+        let id = item.id.as_str();
+        id == against
+            || item.label == against
+            || agent
+            || id.split_once(':').is_some_and(|(_, id)| id == against)
+    };
+    let named: Vec<usize> = (0..items.len()).filter(|at| is_named(&items[*at])).collect();
+    let known = || items.iter().map(|item| item.id.as_str()).collect::<Vec<_>>().join(", ");
+    match named.as_slice() {
+        [at] => Ok(Family::Against(*at)),
+        [] => {
+            let against = against.escape_default();
+            let message = format!("`{against}` is not compared; expected one of {}", known());
+            Err(ServiceError::invalid("against", message))
+        }
+        _ => {
+            let against = against.escape_default();
+            let message = format!("`{against}` names several items; expected one of {}", known());
+            Err(ServiceError::invalid("against", message))
+        }
+    }
+}
+
+fn family_response(
+    items: &[Item],
+    family: Family,
+    tests: usize,
+    declared: Option<(String, String)>,
+) -> FamilyResponse {
+    let (kind, against) = match family {
+        Family::AllPairs => (ALL_PAIRS, None),
+        Family::Against(at) => ("against", Some(&items[at])),
+    };
+    let is_declared = |(text, _): &(String, String)| match against {
+        None => text == ALL_PAIRS,
+        Some(item) => {
+            let name = item.agent.as_ref().map(ToString::to_string);
+            name.as_ref() == Some(text) || item.id == format!("baseline:{text}")
+        }
+    };
+    FamilyResponse {
+        kind: kind.to_owned(),
+        against: against.map(|item| item.id.clone()),
+        tests,
+        adjustment: "holm".to_owned(),
+        level: FAMILY_LEVEL,
+        declared_by: declared.filter(is_declared).map(|(_, experiment)| experiment),
+    }
+}
+
+/// SPA: of single runs with the same days, against one item.
+fn any_better(items: &[Item], family: Family, pairs: &[ComparedPair]) -> Option<SpaResponse> {
+    let Family::Against(reference) = family else { return None };
+    let is_single = |item: &&Item| item.trials.len() == 1 && item.windows.len() == 1;
+    let with_claim = pairs.iter().all(|pair| pair.difference.is_some() && pair.verdict != "interim");
+    if pairs.len() < 2 || !with_claim || !items.iter().all(|item| is_single(&item)) {
+        return None;
+    }
+    let compared: Vec<&Item> =
+        items.iter().filter(|item| pairs.iter().any(|pair| pair.a == item.id)).collect();
+    let series: Vec<&ReturnSeries> = [&items[reference]]
+        .into_iter()
+        .chain(compared.iter().copied())
+        .map(|item| &item.trials[0].actual)
+        .collect();
+    let aligned = align(&series);
+    let differences: Vec<Vec<f64>> = (1..series.len()).map(|at| aligned.difference(at, 0)).collect();
+    let jobs: Vec<&str> = items.iter().flat_map(Item::jobs).map(|job| job.as_str()).collect();
+    let statistic = format!("spa {}", items[reference].id);
+    let seed = Seed::derive(&[&items[reference].ground.conditions.dataset], &jobs, &statistic);
+    let found: SpaResult = spa(&differences, seed)?;
+    let [p_lower, p_value, p_upper] = found.p_values().map(figure);
+    Some(SpaResponse {
+        statistic: figure(found.statistic),
+        p_value,
+        p_lower,
+        p_upper,
+        items: compared.len(),
+        days: aligned.days.len(),
+    })
+}
+
+fn notes(items: &[Item], varied: &Varied) -> Vec<String> {
+    let mut notes = Vec::new();
+    let agents = || items.iter().filter(|item| item.kind == Kind::Agent);
+    if agents().any(|item| item.trials_per_window() == 1 && !item.is_deterministic) {
+        notes.push(
+            "A single run says something about that run, not about a model or a configuration: run 3 or more trials."
+                .to_owned(),
+        );
+    }
+    if agents().any(|item| item.trials.iter().any(|trial| !trial.fallback.is_empty())) {
+        notes.push(
+            "Days with full research are selected days: their difference has an interval and no verdict."
+                .to_owned(),
+        );
+    }
+    if agents().any(|item| item.trials.iter().any(|trial| trial.cost.is_none_or(|cost| !cost.is_zero()))) {
+        notes.push("Returns net of model cost depend on the size of the account.".to_owned());
+    }
+    if !varied.names.is_empty() {
+        notes.push(format!("The experiment varies: {}.", varied.names.join(", ")));
+    }
+    notes
+}

@@ -1,0 +1,94 @@
+//! Metrics of a period with what needs its daily returns: intervals, tails, profit factors, and the period's parts.
+
+use papertape_core::market::Dataset;
+use papertape_core::metric::{
+    self, DayValue, MonthReturn, PeriodInput, conditional_value_at_risk, daily_returns, deviation, drawdowns,
+    monthly_returns, period_metrics, profit_factor, profit_factor_days, rolling_sharpe, tail_ratio,
+    value_at_risk,
+};
+use papertape_core::money::Money;
+use papertape_core::time::Date;
+use papertape_evidence::{MeanEstimate, sharpe_estimate};
+use papertape_protocol::compare::pair::IntervalResponse;
+use papertape_protocol::number::figure;
+use papertape_protocol::results::history::{DrawdownResponse, HistoryResponse, MonthResponse, RollingSharpe};
+use papertape_protocol::results::metrics::{MeanIntervalResponse, Metrics};
+
+/// The maximum number of listed drawdowns.
+const MAX_DRAWDOWNS: usize = 10;
+
+/// The metrics of a period. An insolvent account has no intervals.
+pub(super) fn measured(input: &PeriodInput<'_>) -> Metrics {
+    let values: Vec<f64> = input.days.iter().map(|day| day.portfolio_value.to_f64()).collect();
+    let returns = daily_returns(input.initial.to_f64(), &values).unwrap_or_default();
+    let plain: Metrics = period_metrics(input).into();
+    Metrics {
+        profit_factor: profit_factor(input.closed_pnl).map(figure),
+        ..with_returns(plain, &returns, f64::from(input.trading_days_per_year))
+    }
+}
+
+/// Adds what the daily returns say.
+pub(super) fn with_returns(plain: Metrics, returns: &[f64], trading_days_per_year: f64) -> Metrics {
+    let is_solvent = plain.insolvent_on.is_none();
+    let logs: Vec<f64> = returns.iter().map(|r| r.ln_1p()).collect();
+    let mean = MeanEstimate::of(&logs).filter(|_| is_solvent).map(|found| {
+        let bounds = found.interval();
+        MeanIntervalResponse { mean: figure(found.mean), low: figure(bounds.low), high: figure(bounds.high) }
+    });
+    let sharpe = sharpe_estimate(returns).filter(|_| is_solvent && plain.sharpe.is_some());
+    Metrics {
+        mean_interval: mean,
+        daily_deviation: deviation(returns).map(figure),
+        sharpe_interval: sharpe.map(|found| {
+            let (_, bounds) = found.annualized(trading_days_per_year);
+            IntervalResponse { low: figure(bounds.low), high: figure(bounds.high) }
+        }),
+        value_at_risk: value_at_risk(returns).map(figure),
+        conditional_value_at_risk: conditional_value_at_risk(returns).map(figure),
+        tail_ratio: tail_ratio(returns).map(figure),
+        profit_factor_days: profit_factor_days(returns).map(figure),
+        ..plain
+    }
+}
+
+/// The parts of a range.
+pub(super) fn history(
+    initial: Money,
+    days: &[DayValue],
+    dataset: Option<&Dataset>,
+    trading_days_per_year: u16,
+) -> HistoryResponse {
+    let values: Vec<f64> = days.iter().map(|day| day.portfolio_value.to_f64()).collect();
+    let returns = daily_returns(initial.to_f64(), &values).unwrap_or_default();
+    let rows: Vec<(Date, f64)> = days.iter().map(|day| day.day).zip(returns).collect();
+    let trading_days = |year: i16, month: i8| {
+        let all = dataset.map(Dataset::days).unwrap_or_default().iter();
+        all.filter(|day| (day.date.year(), day.date.month()) == (year, month)).count()
+    };
+    let month = |found: MonthReturn| MonthResponse {
+        year: found.year,
+        month: found.month,
+        total_return: figure(found.total_return),
+        days: found.days,
+        is_partial: dataset.map(|_| found.is_partial),
+    };
+    let mut deepest: Vec<metric::Drawdown> = drawdowns(&rows);
+    deepest.sort_by(|a, b| a.depth.total_cmp(&b.depth));
+    let drawdown = |found: &metric::Drawdown| DrawdownResponse {
+        peak: found.peak,
+        trough: found.trough,
+        recovery: found.recovery,
+        depth: figure(found.depth),
+        days: found.days,
+    };
+    let rolling = rolling_sharpe(&rows, 0.0, f64::from(trading_days_per_year));
+    HistoryResponse {
+        months: monthly_returns(&rows, trading_days).into_iter().map(month).collect(),
+        drawdowns: deepest.iter().take(MAX_DRAWDOWNS).map(drawdown).collect(),
+        rolling_sharpe: rolling
+            .into_iter()
+            .map(|(date, sharpe)| RollingSharpe { date, sharpe: sharpe.map(figure) })
+            .collect(),
+    }
+}

@@ -1,0 +1,138 @@
+//! The daily values of an agent in one job, with what a comparison needs of each day.
+
+use super::super::Configs;
+use super::refill::refill;
+use super::{load, researched::Researched};
+use crate::app::App;
+use crate::error::ServiceError;
+use papertape_core::id::{AgentName, JobId};
+use papertape_core::market::Dataset;
+use papertape_core::money::Money;
+use papertape_core::ports::RecordStore as _;
+use papertape_core::record::DayStatus;
+use papertape_core::time::Date;
+use papertape_store::{ClosedDay, DayRow};
+use rust_decimal::Decimal;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// An agent's days in one job, those included that earlier jobs completed.
+pub(in crate::view) struct AgentSeries {
+    pub(in crate::view) job: JobId,
+    pub(in crate::view) agent: AgentName,
+    /// The planned days.
+    pub(in crate::view) planned: Vec<Date>,
+    /// Planned days that have not ended.
+    pub(in crate::view) open: usize,
+    /// The portfolio value before the first day.
+    pub(in crate::view) initial: Money,
+    /// The closed days, oldest first.
+    pub(in crate::view) days: Vec<SeriesDay>,
+    /// The values of the same orders at the next open.
+    pub(in crate::view) refilled: RefilledValues,
+    /// The dataset, if it is available.
+    pub(in crate::view) dataset: Option<Arc<Dataset>>,
+}
+
+/// A closed day.
+pub(in crate::view) struct SeriesDay {
+    pub(in crate::view) date: Date,
+    pub(in crate::view) value: Money,
+    pub(in crate::view) is_full: bool,
+    /// In US dollars, of the calls whose price is known.
+    pub(in crate::view) cost: Decimal,
+    /// Calls without a known price.
+    pub(in crate::view) unpriced: u64,
+    pub(in crate::view) closed: ClosedDay,
+}
+
+/// The values of the same orders at the next open.
+pub(in crate::view) enum RefilledValues {
+    /// The orders filled there anyway.
+    Same,
+    /// The values at the closes.
+    Values(Vec<(Date, Money)>),
+    /// Why there are none.
+    Unavailable(String),
+}
+
+/// Reads the series of each agent of a job, or of one; by agent.
+pub(in crate::view) async fn agent_series(
+    app: &App,
+    configs: &mut Configs,
+    job: &JobId,
+    only: Option<&AgentName>,
+) -> Result<Vec<AgentSeries>, ServiceError> {
+    let Some(details) = app.store.job_details(job).await? else {
+        return Err(ServiceError::NotFound(format!("there is no job {job}")));
+    };
+    let mut planned: BTreeMap<AgentName, Vec<DayRow>> = BTreeMap::new();
+    for day in details.days {
+        if only.is_none_or(|only| day.agent == *only) {
+            planned.entry(day.agent.clone()).or_default().push(day);
+        }
+    }
+    let mut all = Vec::new();
+    for (agent, rows) in planned {
+        all.push(series(app, configs, (&agent, job), rows).await?);
+    }
+    Ok(all)
+}
+
+async fn series(
+    app: &App,
+    configs: &mut Configs,
+    (agent, job): (&AgentName, &JobId),
+    rows: Vec<DayRow>,
+) -> Result<AgentSeries, ServiceError> {
+    let mut planned: Vec<Date> = rows.iter().map(|row| row.date).collect();
+    planned.sort_unstable();
+    let is_open = |row: &&DayRow| matches!(row.status, DayStatus::Queued | DayStatus::Running);
+    let open = rows.iter().filter(is_open).count();
+    let from = planned.first().copied();
+    let chain = load::chain(app, configs, (agent, job), (from, None)).await?;
+    let closed = load::closed(app, agent, from, &chain).await?;
+    let mut costs: BTreeMap<(JobId, Date), (Decimal, u64)> = BTreeMap::new();
+    for (job, _) in &chain {
+        for row in app.store.load_usage(job).await?.iter().filter(|row| row.agent == *agent) {
+            let (cost, unpriced) = costs.entry((job.clone(), row.date)).or_default();
+            *cost += row.cost_usd;
+            *unpriced += row.unpriced_calls;
+        }
+    }
+    let config = configs.of(app, job).await?;
+    let dataset = config.and_then(|config| app.services.datasets.open(config.dataset.hash).ok());
+    let days: Vec<&ClosedDay> = closed.iter().collect();
+    let refilled = match config {
+        Some(config) => match refill(app, config, dataset.clone(), &days).await? {
+            None => RefilledValues::Same,
+            Some(found) => match found.response.unavailable {
+                Some(why) => RefilledValues::Unavailable(why),
+                None => RefilledValues::Values(found.values),
+            },
+        },
+        None => RefilledValues::Unavailable("the job is not a simulation".to_owned()),
+    };
+    let initial = closed.first().map_or(Money::ZERO, |day| day.starting_value);
+    let days = closed.into_iter().map(|closed| {
+        let (cost, unpriced) = costs.get(&(closed.job.clone(), closed.date)).copied().unwrap_or_default();
+        SeriesDay {
+            date: closed.date,
+            value: closed.portfolio_value,
+            is_full: Researched::read(closed.metadata.as_deref()).is_full(),
+            cost,
+            unpriced,
+            closed,
+        }
+    });
+    Ok(AgentSeries {
+        job: job.clone(),
+        agent: agent.clone(),
+        planned,
+        open,
+        initial,
+        days: days.collect(),
+        refilled,
+        dataset,
+    })
+}
