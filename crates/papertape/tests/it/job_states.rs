@@ -31,7 +31,7 @@ async fn states(app: &App, job: &JobId) -> BTreeMap<String, StepState> {
 }
 
 /// The number of the nth fault point of this name, from 1, in an undisturbed run.
-async fn point(desk: &Desk, job: &JobId, name: &str, nth: usize) -> usize {
+pub(crate) async fn point(desk: &Desk, job: &JobId, name: &str, nth: usize) -> usize {
     let calm = desk.copy().await;
     if desk.notes.with_file_name("careful").exists() {
         std::fs::write(calm.notes.with_file_name("careful"), "").expect("writes");
