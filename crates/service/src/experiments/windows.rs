@@ -17,8 +17,8 @@ pub(super) fn windows(dates: &[Date], count: u32, days: u32) -> Result<Vec<Windo
     let needed = wanted * length;
     let Some(free) = available.checked_sub(needed) else {
         return Err(format!(
-            "{count} windows of {days} trading days need {needed} days, but the range has {available}: at most {} \
-             windows of {days} days fit, or {count} windows of {} days",
+            "{count} windows of {days} trading days need {needed} days, but the range has {available}: {} of {days} \
+             days fit, or {count} of {} days",
             available / length,
             available / wanted
         ));
@@ -88,8 +88,7 @@ mod tests {
         let error = windows(&dates(250), 5, 60).expect_err("300 days");
         assert_eq!(
             error,
-            "5 windows of 60 trading days need 300 days, but the range has 250: at most 4 windows of 60 days fit, or 5 \
-             windows of 50 days"
+            "5 windows of 60 trading days need 300 days, but the range has 250: 4 of 60 days fit, or 5 of 50 days"
         );
     }
 }
