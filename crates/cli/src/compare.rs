@@ -77,6 +77,9 @@ async fn resolve(app: &App, text: &str) -> Result<String> {
     })
 }
 
+/// A difference, and its p-value within the family.
+type Shown = (Option<DifferenceResponse>, Option<f64>);
+
 const COLUMNS: [&str; 8] = [
     "compared",
     ">difference",
@@ -95,7 +98,7 @@ fn print(response: &CompareResponse, is_net: bool) -> Result<()> {
         item.map_or_else(|| id.to_owned(), |item| item.label.clone())
     };
     let table_width = terminal_width().unwrap_or(super::output::DEFAULT_WIDTH);
-    let rows = |of: &dyn Fn(&ComparedPair) -> (Option<DifferenceResponse>, Option<f64>)| {
+    let rows = |of: &dyn Fn(&ComparedPair) -> Shown| {
         response.pairs.iter().map(|pair| row(pair, &label, of(pair))).collect::<Vec<_>>()
     };
     let own = rows(&|pair| (pair.difference.clone(), pair.holm_p));
@@ -212,7 +215,7 @@ fn bounds(interval: Option<IntervalResponse>, factor: f64, unit: &str) -> String
 fn row(
     pair: &ComparedPair,
     label: &dyn Fn(&str) -> String,
-    (difference, p): (Option<DifferenceResponse>, Option<f64>),
+    (difference, p): Shown,
 ) -> [String; COLUMNS.len()] {
     let points = |value: f64| format!("{:+.2}", 100.0 * value);
     let dash = || "-".to_owned();

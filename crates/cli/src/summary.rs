@@ -173,6 +173,9 @@ fn general_notes(agents: &[AgentSummary], tables: usize) -> Vec<String> {
     if agents.iter().any(|agent| agent.result.period_metrics.days < MIN_ANNUALIZED_DAYS) {
         notes.push(format!("Nothing is annualized under {MIN_ANNUALIZED_DAYS} days."));
     }
+    if agents.iter().any(|agent| agent.result.period_metrics.mean_interval.is_some()) {
+        notes.push("In parentheses: 95% intervals. The daily mean is of log returns.".to_owned());
+    }
     if agents.iter().any(|agent| agent.result.is_llm == Some(false)) {
         notes.push(HOUSE_NOTE.to_owned());
     }
@@ -261,9 +264,9 @@ const COLUMNS: [&str; 14] = [
     "~model",
     ">days",
     ">return",
-    ">mean a day, 95%",
+    ">daily mean",
     ">annualized",
-    ">Sharpe, 95%",
+    ">Sharpe",
     ">max drawdown",
     ">vs buy & hold",
     ">trades",
