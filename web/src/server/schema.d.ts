@@ -483,6 +483,125 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/compare": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Compare runs: differences with intervals, and verdicts
+         * @description Only like is compared: runs that differ in dataset, market, universe, costs, fill, mask or days are `not_comparable`, and the
+         *     difference is named. p-values are adjusted over the family of all tests in the response.
+         */
+        get: {
+            parameters: {
+                query: {
+                    /**
+                     * @description What to compare, separated by commas: `job:ID` or `experiment:ID` (all agents), either with `/AGENT` for one agent,
+                     *     `latest`, `baseline:buy_and_hold`, `baseline:equal_weight`, `baseline:random`, or `symbol:AAPL`. 2 to 12 items.
+                     * @example latest,baseline:buy_and_hold
+                     */
+                    select: string;
+                    /**
+                     * @description The item that all others are compared with: one of `select`, or an agent's name. Absent: what the experiment
+                     *     declared, else all pairs.
+                     */
+                    against?: string;
+                    /**
+                     * @description What the experiment varies, separated by commas: `mask`, `model`, `costs`, `prompt`. With `model` or `prompt`, agents may
+                     *     differ in nothing else.
+                     */
+                    vary?: string;
+                    /** @description The difference per year, in points, that `days_needed` is about. Default: 10. */
+                    points?: number;
+                };
+                header?: never;
+                path?: never;
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                /** @description Each item, and each pair with its verdict */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["CompareResponse"];
+                    };
+                };
+                /** @description invalid input */
+                400: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        /**
+                         * @example {
+                         *       "error": "invalid_input",
+                         *       "message": "limit: 0 is out of range; expected 1 to 200"
+                         *     }
+                         */
+                        "application/json": components["schemas"]["ErrorBody"];
+                    };
+                };
+                /** @description unauthorized */
+                401: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        /**
+                         * @example {
+                         *       "error": "unauthorized",
+                         *       "message": "authentication required: send a token as `Authorization: Bearer …`, or log in at /login"
+                         *     }
+                         */
+                        "application/json": components["schemas"]["ErrorBody"];
+                    };
+                };
+                /** @description host not allowed */
+                403: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        /**
+                         * @example {
+                         *       "error": "host_not_allowed",
+                         *       "message": "the Host header does not name this server; see server.allowed_hosts"
+                         *     }
+                         */
+                        "application/json": components["schemas"]["ErrorBody"];
+                    };
+                };
+                /** @description not found */
+                404: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        /**
+                         * @example {
+                         *       "error": "not_found",
+                         *       "message": "no session matches"
+                         *     }
+                         */
+                        "application/json": components["schemas"]["ErrorBody"];
+                    };
+                };
+            };
+        };
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/datasets": {
         parameters: {
             query?: never;
@@ -1220,6 +1339,952 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/experiments": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List experiments, newest first */
+        get: {
+            parameters: {
+                query?: {
+                    /** @description Max experiments. */
+                    limit?: number;
+                    /** @description `next_cursor` of the previous page. */
+                    cursor?: string;
+                };
+                header?: never;
+                path?: never;
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                /** @description A page of experiments */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["ExperimentsResponse"];
+                    };
+                };
+                /** @description invalid input */
+                400: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        /**
+                         * @example {
+                         *       "error": "invalid_input",
+                         *       "message": "limit: 0 is out of range; expected 1 to 200"
+                         *     }
+                         */
+                        "application/json": components["schemas"]["ErrorBody"];
+                    };
+                };
+                /** @description unauthorized */
+                401: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        /**
+                         * @example {
+                         *       "error": "unauthorized",
+                         *       "message": "authentication required: send a token as `Authorization: Bearer …`, or log in at /login"
+                         *     }
+                         */
+                        "application/json": components["schemas"]["ErrorBody"];
+                    };
+                };
+                /** @description host not allowed */
+                403: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        /**
+                         * @example {
+                         *       "error": "host_not_allowed",
+                         *       "message": "the Host header does not name this server; see server.allowed_hosts"
+                         *     }
+                         */
+                        "application/json": components["schemas"]["ErrorBody"];
+                    };
+                };
+                /** @description not found */
+                404: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        /**
+                         * @example {
+                         *       "error": "not_found",
+                         *       "message": "no session matches"
+                         *     }
+                         */
+                        "application/json": components["schemas"]["ErrorBody"];
+                    };
+                };
+            };
+        };
+        put?: never;
+        /** Queue an experiment: all its jobs, or none */
+        post: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path?: never;
+                cookie?: never;
+            };
+            requestBody: {
+                content: {
+                    "application/json": components["schemas"]["ExperimentBody"];
+                };
+            };
+            responses: {
+                /** @description The jobs are queued */
+                202: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["QueuedExperimentResponse"];
+                    };
+                };
+                /** @description invalid input */
+                400: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        /**
+                         * @example {
+                         *       "error": "invalid_input",
+                         *       "message": "limit: 0 is out of range; expected 1 to 200"
+                         *     }
+                         */
+                        "application/json": components["schemas"]["ErrorBody"];
+                    };
+                };
+                /** @description unauthorized */
+                401: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        /**
+                         * @example {
+                         *       "error": "unauthorized",
+                         *       "message": "authentication required: send a token as `Authorization: Bearer …`, or log in at /login"
+                         *     }
+                         */
+                        "application/json": components["schemas"]["ErrorBody"];
+                    };
+                };
+                /** @description host not allowed */
+                403: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        /**
+                         * @example {
+                         *       "error": "host_not_allowed",
+                         *       "message": "the Host header does not name this server; see server.allowed_hosts"
+                         *     }
+                         */
+                        "application/json": components["schemas"]["ErrorBody"];
+                    };
+                };
+                /** @description not found */
+                404: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        /**
+                         * @example {
+                         *       "error": "not_found",
+                         *       "message": "no session matches"
+                         *     }
+                         */
+                        "application/json": components["schemas"]["ErrorBody"];
+                    };
+                };
+                /** @description body timeout */
+                408: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        /**
+                         * @example {
+                         *       "error": "body_timeout",
+                         *       "message": "request body timed out after 30 s"
+                         *     }
+                         */
+                        "application/json": components["schemas"]["ErrorBody"];
+                    };
+                };
+                /** @description conflict */
+                409: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        /**
+                         * @example {
+                         *       "error": "conflict",
+                         *       "message": "the job is completed"
+                         *     }
+                         */
+                        "application/json": components["schemas"]["ErrorBody"];
+                    };
+                };
+                /** @description body too large */
+                413: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        /**
+                         * @example {
+                         *       "error": "body_too_large",
+                         *       "message": "request body exceeds 1048576 bytes"
+                         *     }
+                         */
+                        "application/json": components["schemas"]["ErrorBody"];
+                    };
+                };
+                /** @description unsupported media type */
+                415: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        /**
+                         * @example {
+                         *       "error": "unsupported_media_type",
+                         *       "message": "the body must be JSON, with Content-Type application/json"
+                         *     }
+                         */
+                        "application/json": components["schemas"]["ErrorBody"];
+                    };
+                };
+                /** @description disk full */
+                507: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        /**
+                         * @example {
+                         *       "error": "disk_full",
+                         *       "message": "the disk is full (database or disk is full)"
+                         *     }
+                         */
+                        "application/json": components["schemas"]["ErrorBody"];
+                    };
+                };
+            };
+        };
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/experiments/estimate": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Estimate what an experiment may take, without queuing it */
+        post: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path?: never;
+                cookie?: never;
+            };
+            requestBody: {
+                content: {
+                    "application/json": components["schemas"]["ExperimentBody"];
+                };
+            };
+            responses: {
+                /** @description The plan and its estimate */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["EstimateResponse"];
+                    };
+                };
+                /** @description invalid input */
+                400: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        /**
+                         * @example {
+                         *       "error": "invalid_input",
+                         *       "message": "limit: 0 is out of range; expected 1 to 200"
+                         *     }
+                         */
+                        "application/json": components["schemas"]["ErrorBody"];
+                    };
+                };
+                /** @description unauthorized */
+                401: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        /**
+                         * @example {
+                         *       "error": "unauthorized",
+                         *       "message": "authentication required: send a token as `Authorization: Bearer …`, or log in at /login"
+                         *     }
+                         */
+                        "application/json": components["schemas"]["ErrorBody"];
+                    };
+                };
+                /** @description host not allowed */
+                403: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        /**
+                         * @example {
+                         *       "error": "host_not_allowed",
+                         *       "message": "the Host header does not name this server; see server.allowed_hosts"
+                         *     }
+                         */
+                        "application/json": components["schemas"]["ErrorBody"];
+                    };
+                };
+                /** @description not found */
+                404: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        /**
+                         * @example {
+                         *       "error": "not_found",
+                         *       "message": "no session matches"
+                         *     }
+                         */
+                        "application/json": components["schemas"]["ErrorBody"];
+                    };
+                };
+                /** @description body timeout */
+                408: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        /**
+                         * @example {
+                         *       "error": "body_timeout",
+                         *       "message": "request body timed out after 30 s"
+                         *     }
+                         */
+                        "application/json": components["schemas"]["ErrorBody"];
+                    };
+                };
+                /** @description conflict */
+                409: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        /**
+                         * @example {
+                         *       "error": "conflict",
+                         *       "message": "the job is completed"
+                         *     }
+                         */
+                        "application/json": components["schemas"]["ErrorBody"];
+                    };
+                };
+                /** @description body too large */
+                413: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        /**
+                         * @example {
+                         *       "error": "body_too_large",
+                         *       "message": "request body exceeds 1048576 bytes"
+                         *     }
+                         */
+                        "application/json": components["schemas"]["ErrorBody"];
+                    };
+                };
+                /** @description unsupported media type */
+                415: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        /**
+                         * @example {
+                         *       "error": "unsupported_media_type",
+                         *       "message": "the body must be JSON, with Content-Type application/json"
+                         *     }
+                         */
+                        "application/json": components["schemas"]["ErrorBody"];
+                    };
+                };
+                /** @description disk full */
+                507: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        /**
+                         * @example {
+                         *       "error": "disk_full",
+                         *       "message": "the disk is full (database or disk is full)"
+                         *     }
+                         */
+                        "application/json": components["schemas"]["ErrorBody"];
+                    };
+                };
+            };
+        };
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/experiments/{experiment_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Get an experiment: its plan, its jobs and their progress */
+        get: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path: {
+                    /** @description The experiment */
+                    experiment_id: string;
+                };
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                /** @description The experiment */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["ExperimentResponse"];
+                    };
+                };
+                /** @description invalid input */
+                400: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        /**
+                         * @example {
+                         *       "error": "invalid_input",
+                         *       "message": "limit: 0 is out of range; expected 1 to 200"
+                         *     }
+                         */
+                        "application/json": components["schemas"]["ErrorBody"];
+                    };
+                };
+                /** @description unauthorized */
+                401: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        /**
+                         * @example {
+                         *       "error": "unauthorized",
+                         *       "message": "authentication required: send a token as `Authorization: Bearer …`, or log in at /login"
+                         *     }
+                         */
+                        "application/json": components["schemas"]["ErrorBody"];
+                    };
+                };
+                /** @description host not allowed */
+                403: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        /**
+                         * @example {
+                         *       "error": "host_not_allowed",
+                         *       "message": "the Host header does not name this server; see server.allowed_hosts"
+                         *     }
+                         */
+                        "application/json": components["schemas"]["ErrorBody"];
+                    };
+                };
+                /** @description not found */
+                404: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        /**
+                         * @example {
+                         *       "error": "not_found",
+                         *       "message": "no session matches"
+                         *     }
+                         */
+                        "application/json": components["schemas"]["ErrorBody"];
+                    };
+                };
+            };
+        };
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/experiments/{experiment_id}/cancel": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Cancel all jobs of an experiment after their current steps
+         * @description A cancelled experiment can be resumed.
+         */
+        post: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path: {
+                    /** @description The experiment */
+                    experiment_id: string;
+                };
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                /** @description The jobs are cancelled, or stop after their current steps */
+                202: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["ChangedExperimentResponse"];
+                    };
+                };
+                /** @description invalid input */
+                400: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        /**
+                         * @example {
+                         *       "error": "invalid_input",
+                         *       "message": "limit: 0 is out of range; expected 1 to 200"
+                         *     }
+                         */
+                        "application/json": components["schemas"]["ErrorBody"];
+                    };
+                };
+                /** @description unauthorized */
+                401: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        /**
+                         * @example {
+                         *       "error": "unauthorized",
+                         *       "message": "authentication required: send a token as `Authorization: Bearer …`, or log in at /login"
+                         *     }
+                         */
+                        "application/json": components["schemas"]["ErrorBody"];
+                    };
+                };
+                /** @description host not allowed */
+                403: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        /**
+                         * @example {
+                         *       "error": "host_not_allowed",
+                         *       "message": "the Host header does not name this server; see server.allowed_hosts"
+                         *     }
+                         */
+                        "application/json": components["schemas"]["ErrorBody"];
+                    };
+                };
+                /** @description not found */
+                404: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        /**
+                         * @example {
+                         *       "error": "not_found",
+                         *       "message": "no session matches"
+                         *     }
+                         */
+                        "application/json": components["schemas"]["ErrorBody"];
+                    };
+                };
+                /** @description conflict */
+                409: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        /**
+                         * @example {
+                         *       "error": "conflict",
+                         *       "message": "the job is completed"
+                         *     }
+                         */
+                        "application/json": components["schemas"]["ErrorBody"];
+                    };
+                };
+                /** @description disk full */
+                507: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        /**
+                         * @example {
+                         *       "error": "disk_full",
+                         *       "message": "the disk is full (database or disk is full)"
+                         *     }
+                         */
+                        "application/json": components["schemas"]["ErrorBody"];
+                    };
+                };
+            };
+        };
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/experiments/{experiment_id}/results": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Get the result of every trial, with mean and spread */
+        get: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path: {
+                    /** @description The experiment */
+                    experiment_id: string;
+                };
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                /** @description Every trial by agent and window */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["ExperimentResults"];
+                    };
+                };
+                /** @description invalid input */
+                400: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        /**
+                         * @example {
+                         *       "error": "invalid_input",
+                         *       "message": "limit: 0 is out of range; expected 1 to 200"
+                         *     }
+                         */
+                        "application/json": components["schemas"]["ErrorBody"];
+                    };
+                };
+                /** @description unauthorized */
+                401: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        /**
+                         * @example {
+                         *       "error": "unauthorized",
+                         *       "message": "authentication required: send a token as `Authorization: Bearer …`, or log in at /login"
+                         *     }
+                         */
+                        "application/json": components["schemas"]["ErrorBody"];
+                    };
+                };
+                /** @description host not allowed */
+                403: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        /**
+                         * @example {
+                         *       "error": "host_not_allowed",
+                         *       "message": "the Host header does not name this server; see server.allowed_hosts"
+                         *     }
+                         */
+                        "application/json": components["schemas"]["ErrorBody"];
+                    };
+                };
+                /** @description not found */
+                404: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        /**
+                         * @example {
+                         *       "error": "not_found",
+                         *       "message": "no session matches"
+                         *     }
+                         */
+                        "application/json": components["schemas"]["ErrorBody"];
+                    };
+                };
+            };
+        };
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/experiments/{experiment_id}/resume": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Resume all stopped jobs of an experiment
+         * @description Each resumes at the exact step where it stopped.
+         */
+        post: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path: {
+                    /** @description The experiment */
+                    experiment_id: string;
+                };
+                cookie?: never;
+            };
+            requestBody?: {
+                content: {
+                    "application/json": components["schemas"]["ResumeExperimentBody"] | null;
+                };
+            };
+            responses: {
+                /** @description The jobs are queued or running */
+                202: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["ChangedExperimentResponse"];
+                    };
+                };
+                /** @description invalid input */
+                400: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        /**
+                         * @example {
+                         *       "error": "invalid_input",
+                         *       "message": "limit: 0 is out of range; expected 1 to 200"
+                         *     }
+                         */
+                        "application/json": components["schemas"]["ErrorBody"];
+                    };
+                };
+                /** @description unauthorized */
+                401: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        /**
+                         * @example {
+                         *       "error": "unauthorized",
+                         *       "message": "authentication required: send a token as `Authorization: Bearer …`, or log in at /login"
+                         *     }
+                         */
+                        "application/json": components["schemas"]["ErrorBody"];
+                    };
+                };
+                /** @description host not allowed */
+                403: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        /**
+                         * @example {
+                         *       "error": "host_not_allowed",
+                         *       "message": "the Host header does not name this server; see server.allowed_hosts"
+                         *     }
+                         */
+                        "application/json": components["schemas"]["ErrorBody"];
+                    };
+                };
+                /** @description not found */
+                404: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        /**
+                         * @example {
+                         *       "error": "not_found",
+                         *       "message": "no session matches"
+                         *     }
+                         */
+                        "application/json": components["schemas"]["ErrorBody"];
+                    };
+                };
+                /** @description body timeout */
+                408: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        /**
+                         * @example {
+                         *       "error": "body_timeout",
+                         *       "message": "request body timed out after 30 s"
+                         *     }
+                         */
+                        "application/json": components["schemas"]["ErrorBody"];
+                    };
+                };
+                /** @description conflict */
+                409: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        /**
+                         * @example {
+                         *       "error": "conflict",
+                         *       "message": "the job is completed"
+                         *     }
+                         */
+                        "application/json": components["schemas"]["ErrorBody"];
+                    };
+                };
+                /** @description body too large */
+                413: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        /**
+                         * @example {
+                         *       "error": "body_too_large",
+                         *       "message": "request body exceeds 1048576 bytes"
+                         *     }
+                         */
+                        "application/json": components["schemas"]["ErrorBody"];
+                    };
+                };
+                /** @description unsupported media type */
+                415: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        /**
+                         * @example {
+                         *       "error": "unsupported_media_type",
+                         *       "message": "the body must be JSON, with Content-Type application/json"
+                         *     }
+                         */
+                        "application/json": components["schemas"]["ErrorBody"];
+                    };
+                };
+                /** @description disk full */
+                507: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        /**
+                         * @example {
+                         *       "error": "disk_full",
+                         *       "message": "the disk is full (database or disk is full)"
+                         *     }
+                         */
+                        "application/json": components["schemas"]["ErrorBody"];
+                    };
+                };
+            };
+        };
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/exposures": {
         parameters: {
             query?: never;
@@ -1747,6 +2812,152 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/jobs/{job_id}/audit": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Audit a job's sessions for look-ahead
+         * @description Runs each session of the page again on its tape, over data that end at each phase's instant and over data with
+         *     another future. Nothing is sent or written. A page takes as long as its sessions; ask for small ones.
+         */
+        get: {
+            parameters: {
+                query?: {
+                    /** @description Only this agent's sessions. */
+                    model?: string;
+                    /** @description Only this trading day. */
+                    date?: string;
+                    /** @description Only from this day on. */
+                    from?: string;
+                    /** @description Only until this day, included. */
+                    to?: string;
+                    /** @description Max sessions. A page audits the sessions that it lists. */
+                    limit?: number;
+                    /** @description `next_cursor` of the previous page. */
+                    cursor?: string;
+                };
+                header?: never;
+                path: {
+                    /** @description The job */
+                    job_id: string;
+                };
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                /** @description A page of audited sessions */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["AuditResponse"];
+                    };
+                };
+                /** @description invalid input */
+                400: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        /**
+                         * @example {
+                         *       "error": "invalid_input",
+                         *       "message": "limit: 0 is out of range; expected 1 to 200"
+                         *     }
+                         */
+                        "application/json": components["schemas"]["ErrorBody"];
+                    };
+                };
+                /** @description unauthorized */
+                401: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        /**
+                         * @example {
+                         *       "error": "unauthorized",
+                         *       "message": "authentication required: send a token as `Authorization: Bearer …`, or log in at /login"
+                         *     }
+                         */
+                        "application/json": components["schemas"]["ErrorBody"];
+                    };
+                };
+                /** @description host not allowed */
+                403: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        /**
+                         * @example {
+                         *       "error": "host_not_allowed",
+                         *       "message": "the Host header does not name this server; see server.allowed_hosts"
+                         *     }
+                         */
+                        "application/json": components["schemas"]["ErrorBody"];
+                    };
+                };
+                /** @description not found */
+                404: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        /**
+                         * @example {
+                         *       "error": "not_found",
+                         *       "message": "no session matches"
+                         *     }
+                         */
+                        "application/json": components["schemas"]["ErrorBody"];
+                    };
+                };
+                /** @description conflict */
+                409: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        /**
+                         * @example {
+                         *       "error": "conflict",
+                         *       "message": "the job is completed"
+                         *     }
+                         */
+                        "application/json": components["schemas"]["ErrorBody"];
+                    };
+                };
+                /** @description disk full */
+                507: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        /**
+                         * @example {
+                         *       "error": "disk_full",
+                         *       "message": "the disk is full (database or disk is full)"
+                         *     }
+                         */
+                        "application/json": components["schemas"]["ErrorBody"];
+                    };
+                };
+            };
+        };
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/jobs/{job_id}/curves": {
         parameters: {
             query?: never;
@@ -2136,21 +3347,21 @@ export interface paths {
         };
         /**
          * Stream a job's updates as server-sent events
-         * @description The stream starts with a `snapshot`, or after event number `after`. Event names are `snapshot`, `log_entry`,
+         * @description The stream starts with a `snapshot`, or after the event with the ID `after`. Event names are `snapshot`, `log_entry`,
          *     `message`, `node`, `order`, `progress`, `job` and `end`, after which the stream closes. `id` is the event's number
-         *     in the job, without gaps. A `delta` carries a part of an answer that is being written: it has no `id`, some may be
+         *     in the job, without gaps; in a job that is split into parts, it is an opaque text. A `delta` carries a part of an answer that is being written: it has no `id`, some may be
          *     lost, and the `message` that follows has the whole text. A reconnect with the `Last-Event-ID` of the end is a 204.
-         *     A number beyond the newest event starts with a `snapshot`.
+         *     An ID beyond the newest event starts with a `snapshot`.
          */
         get: {
             parameters: {
                 query?: {
                     /** @description Continue after this event; 0: start with the first event */
-                    after?: number;
+                    after?: string;
                 };
                 header?: {
                     /** @description The same, sent by browsers; overrides `after` */
-                    "Last-Event-ID"?: number | null;
+                    "Last-Event-ID"?: string | null;
                 };
                 path: {
                     /** @description The job */
@@ -7438,6 +8649,44 @@ export interface components {
             /** @description The status of each day; `null` where the agent has no such day. */
             statuses: (string | null)[];
         };
+        /** @description What an agent may take. */
+        AgentEstimate: {
+            /**
+             * @description What the estimate rests on: `record`, earlier days of the same agent; `assumption`; or `rules`, for an agent that
+             *     calls no language model.
+             */
+            basis: string;
+            /**
+             * Format: int64
+             * @description Calls of language models.
+             */
+            calls: number;
+            cost_usd?: components["schemas"]["Number"] | null;
+            /** @description The same in words, with the numbers per day. */
+            explanation: string;
+            /**
+             * Format: int64
+             * @description Their input tokens.
+             */
+            input_tokens: number;
+            /** @description The agent. */
+            model: string;
+            /**
+             * Format: int64
+             * @description Model-days to run, in all trials and windows.
+             */
+            model_days: number;
+            /**
+             * Format: int64
+             * @description Their output tokens.
+             */
+            output_tokens: number;
+            /**
+             * Format: int64
+             * @description Model-days that earlier jobs completed with the same configuration and seed. They take nothing.
+             */
+            skipped_days: number;
+        };
         /** @description An agent of the config. */
         AgentOption: {
             /** @description `false`: a rule-based house model, not a language model. */
@@ -7461,6 +8710,13 @@ export interface components {
             model: string;
             /** @description Its name: `model` elsewhere. */
             name: string;
+        };
+        /** @description The results of an agent. */
+        AgentTrials: {
+            /** @description The agent, and what its trials differ in. */
+            agent: components["schemas"]["PlannedAgent"];
+            /** @description By window, oldest first. */
+            windows: components["schemas"]["WindowTrials"][];
         };
         /**
          * @description An analyst.
@@ -7506,6 +8762,140 @@ export interface components {
             /** @description The instrument. */
             symbol: string;
             take_profit?: components["schemas"]["Number"] | null;
+        };
+        /** @description Something that is wrong with a session. */
+        AuditFinding: {
+            /** @description The facts from after the instant, as far as they can be named. */
+            items: components["schemas"]["AuditItem"][];
+            /** @description What it is. */
+            kind: components["schemas"]["AuditFindingKind"];
+            /** @description The finding in a sentence. */
+            message: string;
+            /** @description What differs: `request`, `outcome` or `state`; `null` if nothing does. */
+            part?: string | null;
+            /** @description The step; `null` for the state before or after the day. */
+            path?: string | null;
+            phase?: components["schemas"]["AuditPhase"] | null;
+            /** @description JSON pointer of the first difference. */
+            pointer?: string | null;
+            /** @description An excerpt of the value of the first run that found it. */
+            recomputed?: string | null;
+            /** @description An excerpt of the recorded value. The record has it in full. */
+            recorded?: string | null;
+            /**
+             * @description The runs that found it: `cut` (data that end at the instant), `poisoned` (data with another future). Empty if the
+             *     record alone shows it.
+             */
+            variants: components["schemas"]["AuditVariant"][];
+        };
+        /**
+         * @description The kind of a finding.
+         * @enum {string}
+         */
+        AuditFindingKind: "look_ahead" | "late_read" | "late_memory" | "not_reproducible";
+        /** @description A fact from after an instant. */
+        AuditItem: {
+            /**
+             * Format: date
+             * @description Day of the newest row of market data.
+             */
+            date?: string | null;
+            /** @description The job that a memory was carried over from; `null`: the job itself. */
+            job_id?: string | null;
+            /**
+             * @description `market`: market data; `listing`: a symbol that was not listed yet; `trader_round`, `open_position_context` and
+             *     `trade`: a memory.
+             */
+            kind: string;
+            /**
+             * Format: date-time
+             * @description When it became known.
+             */
+            known_at: string;
+            /** @description The series, the symbol, or the memory's ID; `null` if only the instant is known. */
+            name?: string | null;
+        };
+        /**
+         * @description A phase of an agent's day.
+         * @enum {string}
+         */
+        AuditPhase: "pre" | "session" | "bar" | "close" | "post";
+        /** @description A page of audited sessions, by day and agent. */
+        AuditResponse: components["schemas"]["Deployment"] & {
+            /** @description The number of sessions on this page. */
+            count: number;
+            /** @description The dataset's content hash. */
+            dataset: string;
+            /** @description The job. */
+            job_id: string;
+            /** @description Cursor of the next page; `null` on the last page. */
+            next_cursor?: string | null;
+            /**
+             * Format: int32
+             * @description The version of the rules that the job was recorded under.
+             */
+            rules_version: number;
+            /** @description The sessions. */
+            sessions: components["schemas"]["AuditedSession"][];
+            /** @description How the sessions of this page came out. */
+            summary: components["schemas"]["AuditSummary"];
+            /** @description The number of sessions on all pages. */
+            total: number;
+        };
+        /** @description Numbers of sessions by verdict. */
+        AuditSummary: {
+            /** @description Sessions with findings. */
+            failed: number;
+            /** @description Sessions that have not ended. */
+            unfinished: number;
+            /** @description Sessions that cannot be audited. */
+            unverifiable: number;
+            /** @description Sessions in which nothing depends on data from after their instants. */
+            verified: number;
+        };
+        /**
+         * @description How the data of a run differ from the job's.
+         * @enum {string}
+         */
+        AuditVariant: "cut" | "poisoned";
+        /**
+         * @description How a session came out.
+         * @enum {string}
+         */
+        AuditVerdict: "verified" | "failed" | "unverifiable" | "unfinished";
+        /** @description An audited session. */
+        AuditedSession: {
+            /**
+             * Format: date
+             * @description The trading day.
+             */
+            date: string;
+            /** @description What is wrong, in the order of the day. */
+            findings: components["schemas"]["AuditFinding"][];
+            /** @description The agent. */
+            model: string;
+            newest_at_close?: components["schemas"]["NewestRead"] | null;
+            newest_at_open?: components["schemas"]["NewestRead"] | null;
+            /**
+             * Format: int64
+             * @description Number of reads of market data.
+             */
+            reads: number;
+            reason?: components["schemas"]["UnverifiableReason"] | null;
+            /**
+             * Format: int64
+             * @description Number of rows read.
+             */
+            rows: number;
+            /**
+             * Format: int64
+             * @description The session; `null` if nothing was read of it.
+             */
+            session_id?: number | null;
+            /** @description Number of steps on its tape. */
+            steps: number;
+            /** @description The verdict. */
+            verdict: components["schemas"]["AuditVerdict"];
         };
         /** @description A bar, in the share units of its own day. */
         BarResponse: {
@@ -7652,6 +9042,30 @@ export interface components {
             node?: string | null;
             sampling?: components["schemas"]["SamplingBody"] | null;
         };
+        /** @description Where a branch and its parent part. */
+        BranchComparison: {
+            /** @description The agent. */
+            agent: string;
+            /** @description The cut within the day. */
+            at: string;
+            /** @description The branch. */
+            branch: string;
+            /**
+             * Format: date
+             * @description The day of the cut.
+             */
+            date: string;
+            /** @description Days from the cut on that both closed. */
+            days: number;
+            /** @description Days on which the orders differ, oldest first, at most 60. */
+            decisions: components["schemas"]["DecisionDifference"][];
+            difference?: components["schemas"]["DifferenceResponse"] | null;
+            /** @description The number of days on which the orders differ. */
+            different_days: number;
+            first_difference?: components["schemas"]["StepDifference"] | null;
+            /** @description The parent job. */
+            parent: string;
+        };
         /** @description Where a job branched off. */
         BranchPoint: {
             /** @description The cut in the day: a node or a step. */
@@ -7670,6 +9084,17 @@ export interface components {
             day?: components["schemas"]["LimitBody"] | null;
             job?: components["schemas"]["LimitBody"] | null;
             summaries?: components["schemas"]["LimitBody"] | null;
+        };
+        /** @description The new status of an experiment. */
+        ChangedExperimentResponse: components["schemas"]["Deployment"] & {
+            /** @description The experiment. */
+            experiment_id: string;
+            /** @description The number of jobs that the request changed. */
+            jobs: number;
+            /** @description A human-readable message. */
+            message: string;
+            /** @enum {string} */
+            status: "queued" | "running" | "completed" | "partial" | "failed" | "cancelled";
         };
         /** @description The new status of a job. */
         ChangedResponse: components["schemas"]["Deployment"] & {
@@ -7778,6 +9203,17 @@ export interface components {
             /** @description The conversations, newest first. */
             sessions: components["schemas"]["ChatSessionSummary"][];
         };
+        /** @description A robustness check of a difference. */
+        CheckResponse: {
+            difference?: components["schemas"]["DifferenceResponse"] | null;
+            /**
+             * Format: double
+             * @description Adjusted by Holm over the family.
+             */
+            holm_p?: number | null;
+            /** @description Why it could not be computed, or does not apply. */
+            unavailable?: string | null;
+        };
         /**
          * @description The result of one check.
          * @enum {string}
@@ -7820,6 +9256,194 @@ export interface components {
             model?: string | null;
             /** @description The length of a period. */
             period: components["schemas"]["PeriodBody"];
+        };
+        /** @description A comparison. */
+        CompareResponse: components["schemas"]["Deployment"] & {
+            any_better?: components["schemas"]["SpaResponse"] | null;
+            branch?: components["schemas"]["BranchComparison"] | null;
+            /** @description The family of tests. */
+            family: components["schemas"]["FamilyResponse"];
+            /** @description What is compared. */
+            items: components["schemas"]["ComparedItem"][];
+            /**
+             * Format: int32
+             * @description The version of the method, which is part of every seed.
+             */
+            method_version: number;
+            /** @description Caveats. */
+            notes: string[];
+            /** @description One entry per test of the family. */
+            pairs: components["schemas"]["ComparedPair"][];
+            /** @description Tests against random timing and choice, if `baseline:random` was selected: one entry per agent. */
+            random: components["schemas"]["RandomBaselineResponse"][];
+            /**
+             * Format: double
+             * @description The difference per year, in points, that `days_needed` is about.
+             */
+            target_points: number;
+            /** @description What the experiment varies. */
+            vary: string[];
+        };
+        /** @description An item of a comparison. */
+        ComparedItem: {
+            /** @description The agent. */
+            agent?: string | null;
+            /** @description The cumulated log return at each close; of several trials, the mean. */
+            curve: components["schemas"]["CurvePoint"][];
+            /** @description Closed trading days, over all windows. Those of each trial, if they have as many, else the smallest number. */
+            days: number;
+            /**
+             * Format: date
+             * @description The last closed day.
+             */
+            end_date?: string | null;
+            /** @description The experiment that its trials are of. */
+            experiment_id?: string | null;
+            /** @description The other days. */
+            fallback_days: number;
+            /**
+             * Format: double
+             * @description The sum of log returns on days without full research; of several trials, the mean.
+             */
+            fallback_log_return: number;
+            /** @description Days with full research in all trials. */
+            full_research_days: number;
+            /** @description Its selection, such as `job:ID/AGENT`. Pairs name items by it. */
+            id: string;
+            /**
+             * Format: date
+             * @description The day on which a trial lost everything.
+             */
+            insolvent_on?: string | null;
+            /** @description Why it is interim; `null`: its planned end is reached. */
+            interim?: string | null;
+            /** @description `false`: rules, not a language model. */
+            is_llm?: boolean | null;
+            /** @description The jobs of its trials. */
+            job_ids: string[];
+            /** @description `agent`, `baseline` or `symbol`. */
+            kind: string;
+            /** @description For display: the agent's name, with the job if it occurs twice. */
+            label: string;
+            /**
+             * Format: double
+             * @description The largest decline; of several trials, the mean.
+             */
+            max_drawdown?: number | null;
+            mean?: components["schemas"]["MeanResponse"] | null;
+            model_cost_usd?: components["schemas"]["Number"] | null;
+            /**
+             * Format: double
+             * @description The total return net of model cost. It depends on the size of the account. `null` if the account is not in US dollars, or
+             *     the cost is unknown.
+             */
+            net_total_return?: number | null;
+            /** @description The planned days. */
+            planned_days: number;
+            rank?: components["schemas"]["RankResponse"] | null;
+            reorder_band?: components["schemas"]["IntervalResponse"] | null;
+            secondary?: components["schemas"]["SecondaryFigures"] | null;
+            sharpe?: components["schemas"]["SharpeResponse"] | null;
+            /** @description Why there is no Sharpe ratio: `too_few_days`, `too_few_active_days` or `several_trials`. */
+            sharpe_unavailable?: string | null;
+            /**
+             * Format: date
+             * @description The first day.
+             */
+            start_date?: string | null;
+            /**
+             * Format: double
+             * @description Total return over its days; of several trials, the mean. `null` over several windows.
+             */
+            total_return?: number | null;
+            /**
+             * Format: int32
+             * @description Trials per window.
+             */
+            trials: number;
+            /**
+             * Format: int32
+             * @description Windows of days.
+             */
+            windows: number;
+        };
+        /** @description Two compared items: A less B. */
+        ComparedPair: {
+            /** @description The first item. */
+            a: string;
+            /** @description The second item. */
+            b: string;
+            /** @description The same in words. */
+            claim?: string | null;
+            /** @description The cumulated difference with its cone, for a chart. */
+            cone: components["schemas"]["ConePoint"][];
+            /** @description Shared days. */
+            days: number;
+            /** @description The days with which `target_points` would be seen; `null` if no number of days is enough, and under 60 days. */
+            days_needed?: number | null;
+            difference?: components["schemas"]["DifferenceResponse"] | null;
+            /** @description Of these, days with a difference. */
+            different_days: number;
+            /**
+             * @description What the estimate is about: `run_against_baseline`, `two_runs`, `configurations` or `windows`; `null` if there is no
+             *     claim.
+             */
+            estimand?: string | null;
+            full_research?: components["schemas"]["DifferenceResponse"] | null;
+            /**
+             * Format: double
+             * @description Adjusted by Holm over the family; `null` under 20 days.
+             */
+            holm_p?: number | null;
+            /**
+             * Format: double
+             * @description The smallest difference per year, in points, that would have been seen with a probability of 80%; `null` under 60 days.
+             */
+            min_detectable_points?: number | null;
+            /** @description What differs besides the agents, if they are not comparable. */
+            mismatches: components["schemas"]["MismatchResponse"][];
+            /** @description Net of model cost. */
+            net_of_model_cost: components["schemas"]["CheckResponse"];
+            /** @description Why this verdict, at least one sentence. */
+            reasons: string[];
+            /** @description The same orders, filled at the next open. */
+            refilled: components["schemas"]["CheckResponse"];
+            /**
+             * Format: double
+             * @description Total return of A over the shared days; of several trials, from the mean of their log returns.
+             */
+            return_a?: number | null;
+            /**
+             * Format: double
+             * @description That of B.
+             */
+            return_b?: number | null;
+            sharpe?: components["schemas"]["SharpeResponse"] | null;
+            trial_spread?: components["schemas"]["TrialSpreadResponse"] | null;
+            variance?: components["schemas"]["VarianceResponse"] | null;
+            /** @enum {string} */
+            verdict: "better" | "worse" | "not_distinguishable" | "too_few_days" | "interim" | "identical" | "insolvent" | "not_comparable";
+            windows_ahead?: components["schemas"]["WindowsAhead"] | null;
+            /** @description The same in words. */
+            words: string;
+        };
+        /** @description A point of the chart of the cumulated difference. */
+        ConePoint: {
+            /**
+             * Format: double
+             * @description The cumulated difference of log returns.
+             */
+            cumulated: number;
+            /**
+             * Format: date
+             * @description The trading day.
+             */
+            date: string;
+            /**
+             * Format: double
+             * @description The half-width of the cone around 0, at the family's critical value.
+             */
+            half_width: number;
         };
         /** @description The day of an earlier job after which an agent continues. */
         ContinuesFrom: {
@@ -7891,6 +9515,21 @@ export interface components {
          * @enum {string}
          */
         CostsBody: "market" | "frictionless";
+        /** @description A number; an opaque text in a job that is split into parts. */
+        Cursor: number | string;
+        /** @description A point of a curve. */
+        CurvePoint: {
+            /**
+             * Format: date
+             * @description The trading day.
+             */
+            date: string;
+            /**
+             * Format: double
+             * @description The log return since the start.
+             */
+            log_return: number;
+        };
         /** @description The curves of a job's agents. */
         CurvesResponse: components["schemas"]["Deployment"] & {
             /** @description Its agents, in the order of the job. */
@@ -8160,6 +9799,20 @@ export interface components {
             /** @description By model, in byte order. */
             results: components["schemas"]["DayResult"][];
         };
+        /** @description The orders of both on one day. */
+        DecisionDifference: {
+            /** @description The branch's. */
+            branch: string[];
+            /**
+             * Format: date
+             * @description The day.
+             */
+            date: string;
+            /** @description The parent's fills and rejected orders. */
+            parent: string[];
+            /** @description The branch's portfolio value less the parent's, at the close. */
+            value_difference: components["schemas"]["Number"];
+        };
         /** @description A desk's decision on an instrument. */
         DecisionResponse: {
             /** @description What the Trader proposed. */
@@ -8390,6 +10043,50 @@ export interface components {
             planned_size?: components["schemas"]["Number"] | null;
             planned_stop?: components["schemas"]["Number"] | null;
         };
+        /** @description A difference of log returns, A less B. 0.01 is one point. */
+        DifferenceResponse: {
+            /** @description `too_few_days` if nothing is annualized. */
+            annualized_unavailable?: string | null;
+            /** @description Days. */
+            days: number;
+            /**
+             * Format: double
+             * @description Degrees of freedom.
+             */
+            degrees_of_freedom?: number | null;
+            interval?: components["schemas"]["IntervalResponse"] | null;
+            /**
+             * Format: double
+             * @description Mean per day.
+             */
+            mean_daily: number;
+            /**
+             * Format: double
+             * @description Two-sided, not adjusted.
+             */
+            p_value?: number | null;
+            /**
+             * Format: double
+             * @description Mean per day x days per year; `null` under 60 days.
+             */
+            per_year?: number | null;
+            /**
+             * Format: double
+             * @description The standard error of the mean per day.
+             */
+            standard_error?: number | null;
+            /**
+             * Format: double
+             * @description `mean / standard_error`.
+             */
+            t?: number | null;
+            /**
+             * Format: double
+             * @description Over all days: `ln(V_A / V_B)`.
+             */
+            total: number;
+            total_interval?: components["schemas"]["IntervalResponse"] | null;
+        };
         /** @description The result of the installation check. */
         DoctorResponse: components["schemas"]["Deployment"] & {
             /**
@@ -8417,6 +10114,31 @@ export interface components {
              */
             start_date: string;
         };
+        /** @description A decline from a peak until the peak is reached again. */
+        DrawdownResponse: {
+            /** @description Trading days from the peak to the recovery or the last day. */
+            days: number;
+            /**
+             * Format: double
+             * @description Below zero.
+             */
+            depth: number;
+            /**
+             * Format: date
+             * @description The day of the peak; `null`: the start, before the first day.
+             */
+            peak?: string | null;
+            /**
+             * Format: date
+             * @description The first day at or above the peak; `null`: it is open.
+             */
+            recovery?: string | null;
+            /**
+             * Format: date
+             * @description The day of the lowest value.
+             */
+            trough: string;
+        };
         /** @description The body of every error response. */
         ErrorBody: {
             /**
@@ -8429,6 +10151,48 @@ export interface components {
              * @example date: `2012-13-01` is not a date of the form YYYY-MM-DD
              */
             message: string;
+        };
+        /** @description What the model-days that are not completed yet may take. All numbers are estimates. */
+        Estimate: {
+            /** @description By agent. */
+            agents: components["schemas"]["AgentEstimate"][];
+            /**
+             * Format: int64
+             * @description Calls of language models.
+             */
+            calls: number;
+            cost_usd?: components["schemas"]["Number"] | null;
+            /** @description Whether the estimate exceeds the budget. */
+            exceeds_budget: boolean;
+            /**
+             * Format: int64
+             * @description Their input tokens.
+             */
+            input_tokens: number;
+            /**
+             * Format: int32
+             * @description Jobs.
+             */
+            jobs: number;
+            /**
+             * Format: int64
+             * @description Model-days to run.
+             */
+            model_days: number;
+            /**
+             * Format: int64
+             * @description Their output tokens.
+             */
+            output_tokens: number;
+        };
+        /** @description What an experiment would be and may take. Nothing is queued. */
+        EstimateResponse: components["schemas"]["Deployment"] & {
+            /** @description What it may take. */
+            estimate: components["schemas"]["Estimate"];
+            /** @description What would be planned. */
+            manifest: components["schemas"]["Manifest"];
+            /** @description Warnings. */
+            warnings: string[];
         };
         /** @description How to execute a plan. */
         ExecuteBody: {
@@ -8452,6 +10216,161 @@ export interface components {
             tasks: {
                 [key: string]: number;
             };
+        };
+        /**
+         * @description An experiment: a simulation, the number of its trials, and its windows.
+         * @example {
+         *       "simulation": {
+         *         "start_date": "2012-01-03",
+         *         "end_date": "2012-12-31",
+         *         "models": [
+         *           "openai::gpt-4o-mini"
+         *         ]
+         *       },
+         *       "trials": 3,
+         *       "windows": {
+         *         "count": 2,
+         *         "days": 60
+         *       },
+         *       "compare": "all_pairs"
+         *     }
+         */
+        ExperimentBody: {
+            /**
+             * @description What will be compared: `all_pairs` of the agents (the default), or all agents against a baseline, which is an
+             *     agent's name or `buy_and_hold`.
+             */
+            compare?: string | null;
+            /**
+             * @description The simulation that every job runs. It needs a `start_date`, and its `budget.job` is the limit of all jobs
+             *     together.
+             */
+            simulation: components["schemas"]["TriggerBody"];
+            /**
+             * Format: int32
+             * @description How many times each agent runs each window, each time with another seed. Default: 1. Rule-based agents run once.
+             */
+            trials?: number | null;
+            windows?: components["schemas"]["WindowsBody"] | null;
+        };
+        /** @description A job of an experiment. */
+        ExperimentJobResponse: {
+            /**
+             * Format: date-time
+             * @description When it stopped.
+             */
+            completed_at?: string | null;
+            /** @description Why it stopped early. */
+            error?: string | null;
+            /** @description The job. */
+            job_id: string;
+            /** @description Its model-days by status. */
+            progress: components["schemas"]["Progress"];
+            /**
+             * Format: int64
+             * @description Its seed.
+             */
+            seed: number;
+            /**
+             * Format: date-time
+             * @description When a worker first picked it up.
+             */
+            started_at?: string | null;
+            /** @enum {string} */
+            status: "queued" | "running" | "completed" | "partial" | "failed" | "cancelled";
+            /**
+             * Format: int32
+             * @description Its trial, from 1.
+             */
+            trial: number;
+            /** @description Its usage, summaries included. */
+            usage: components["schemas"]["UsageSummary"];
+            /**
+             * Format: int32
+             * @description Its window, from 1.
+             */
+            window: number;
+        };
+        /** @description One experiment, with its jobs. */
+        ExperimentResponse: components["schemas"]["Deployment"] & {
+            /** @description The limit of all jobs together now, without summaries. A resume can raise it. */
+            budget: components["schemas"]["PlannedLimit"];
+            /** @description The experiment. */
+            experiment: components["schemas"]["ExperimentSummary"];
+            /** @description Its jobs, by window and trial. */
+            jobs: components["schemas"]["ExperimentJobResponse"][];
+            /** @description What is planned. */
+            manifest: components["schemas"]["Manifest"];
+            /** @description blake3 of the manifest's canonical JSON, 64 hex digits. */
+            manifest_hash: string;
+        };
+        /** @description The results of an experiment: every trial, and the mean and the spread of the trials of each window. */
+        ExperimentResults: components["schemas"]["Deployment"] & {
+            /** @description By agent, as planned. */
+            agents: components["schemas"]["AgentTrials"][];
+            /** @description The experiment. */
+            experiment_id: string;
+            /** @description Why it is interim; `null`: it is complete. */
+            interim?: string | null;
+        };
+        /** @description An experiment in a list. */
+        ExperimentSummary: {
+            /** @description The agents. */
+            agents: string[];
+            /**
+             * Format: int32
+             * @description The number of completed jobs.
+             */
+            completed_jobs: number;
+            /**
+             * Format: date-time
+             * @description When it was requested.
+             */
+            created_at: string;
+            /** @description The experiment. */
+            experiment_id: string;
+            /** @description Why it is interim: before all planned jobs have completed all planned days. `null`: it is complete. */
+            interim?: string | null;
+            /**
+             * Format: int32
+             * @description The number of planned jobs.
+             */
+            planned_jobs: number;
+            /**
+             * Format: date
+             * @description The last trading day of the last window.
+             */
+            planned_last_day: string;
+            /** @description Model-days of all jobs by status. */
+            progress: components["schemas"]["Progress"];
+            /**
+             * Format: date
+             * @description The first day of the first window.
+             */
+            start_date: string;
+            /** @enum {string} */
+            status: "queued" | "running" | "completed" | "partial" | "failed" | "cancelled";
+            /**
+             * Format: int32
+             * @description The number of trials.
+             */
+            trials: number;
+            /** @description Usage of all jobs, summaries included. */
+            usage: components["schemas"]["UsageSummary"];
+            /**
+             * Format: int32
+             * @description The number of windows.
+             */
+            windows: number;
+        };
+        /** @description A page of experiments. */
+        ExperimentsResponse: components["schemas"]["Deployment"] & {
+            /** @description The number of rows on this page. */
+            count: number;
+            /** @description The experiments, newest first. */
+            experiments: components["schemas"]["ExperimentSummary"][];
+            /** @description Cursor of the next page; `null` on the last page. */
+            next_cursor?: string | null;
         };
         /** @description One read of market data. */
         ExposureResponse: {
@@ -8505,6 +10424,24 @@ export interface components {
              * @description The task; `null`: the plan itself.
              */
             task_id?: number | null;
+        };
+        /** @description The family of tests whose p-values are adjusted together. */
+        FamilyResponse: {
+            /** @description `holm`. */
+            adjustment: string;
+            /** @description The item of `against`. */
+            against?: string | null;
+            /** @description The experiment that declared it before it ran. `null`: it was chosen with this request. */
+            declared_by?: string | null;
+            /** @description `all_pairs`, or `against`: all items against one. */
+            kind: string;
+            /**
+             * Format: double
+             * @description The level of the family.
+             */
+            level: number;
+            /** @description The number of tests. */
+            tests: number;
         };
         /** @description A component of a fee. */
         FeePartResponse: {
@@ -8664,6 +10601,15 @@ export interface components {
             /** @description Whether the server works. */
             status: components["schemas"]["HealthState"];
         };
+        /** @description The parts of a range. */
+        HistoryResponse: {
+            /** @description The deepest drawdowns, at most 10, the deepest first. */
+            drawdowns: components["schemas"]["DrawdownResponse"][];
+            /** @description By month, oldest first. */
+            months: components["schemas"]["MonthResponse"][];
+            /** @description The annualized Sharpe ratio of the last 60 days, from the 60th day on. Neighbors share 59 of their days. */
+            rolling_sharpe: components["schemas"]["RollingSharpe"][];
+        };
         /** @description What is held. */
         Holding: {
             /** @description Units; below zero for a short position. */
@@ -8707,6 +10653,19 @@ export interface components {
             content: string;
             /** @description The node with its round. */
             node: string;
+        };
+        /** @description Bounds. */
+        IntervalResponse: {
+            /**
+             * Format: double
+             * @description The upper bound.
+             */
+            high: number;
+            /**
+             * Format: double
+             * @description The lower bound.
+             */
+            low: number;
         };
         /** @description Degraded and failed model-days of a job. */
         JobQuality: {
@@ -9008,6 +10967,46 @@ export interface components {
             /** @description Cursor of the next page; `null` on the last page. */
             next_cursor?: string | null;
         };
+        /** @description What an experiment plans. It never changes. */
+        Manifest: {
+            /** @description The agents. */
+            agents: components["schemas"]["PlannedAgent"][];
+            /** @description The limit of all jobs together, without summaries, as planned. */
+            budget: components["schemas"]["PlannedLimit"];
+            /** @description What will be compared: `all_pairs`, an agent's name or `buy_and_hold`. */
+            compare: string;
+            /** @description What all jobs have in common: the configuration of a simulation without days, seed, start states and budget. */
+            config: Record<string, never>;
+            /**
+             * @description blake3 of the canonical JSON of `config`, 64 hex digits. Experiments with the same hash differ only in their
+             *     seeds and days.
+             */
+            config_hash: string;
+            /**
+             * Format: int32
+             * @description The number of jobs: windows x trials.
+             */
+            planned_jobs: number;
+            /**
+             * Format: date
+             * @description The last trading day of the last window. Before it is done in all trials, a comparison is interim.
+             */
+            planned_last_day: string;
+            /** @description The seed of each trial. The first is the configuration's own. */
+            seeds: number[];
+            /**
+             * Format: int32
+             * @description The number of trials of the agents that run several times.
+             */
+            trials: number;
+            /**
+             * Format: int32
+             * @description The version of this format.
+             */
+            version: number;
+            /** @description The windows, oldest first. */
+            windows: components["schemas"]["Window"][];
+        };
         /** @description A market profile. */
         MarketOption: {
             /** @description Whether fractional quantities are allowed. */
@@ -9022,6 +11021,40 @@ export interface components {
             shorting: boolean;
             /** @description Whether purchases are locked until a later day. */
             t_plus_one: boolean;
+        };
+        /** @description The mean log return per day between its bounds. */
+        MeanIntervalResponse: {
+            /**
+             * Format: double
+             * @description The upper bound.
+             */
+            high: number;
+            /**
+             * Format: double
+             * @description The lower bound.
+             */
+            low: number;
+            /**
+             * Format: double
+             * @description The mean.
+             */
+            mean: number;
+        };
+        /** @description A mean of log returns per day. */
+        MeanResponse: {
+            /**
+             * Format: double
+             * @description The sample deviation of a day, ddof 1.
+             */
+            daily_deviation?: number | null;
+            /** @description Days. */
+            days: number;
+            interval?: components["schemas"]["IntervalResponse"] | null;
+            /**
+             * Format: double
+             * @description Per day.
+             */
+            mean_daily: number;
         };
         /**
          * @description The memories that are enabled: `off`, `rounds`, `rounds+open` or `all`. Disabled memories are neither written nor read.
@@ -9104,19 +11137,32 @@ export interface components {
         Metrics: {
             /**
              * Format: double
-             * @description `(last / initial) ^ (trading_days_per_year / days) - 1`; -1 of an insolvent account.
+             * @description `(last / initial) ^ (trading_days_per_year / days) - 1`; -1 of an insolvent account. `null` under 60 days, like all
+             *     metrics per year.
              */
             annualized_return?: number | null;
+            /** @description Why nothing is annualized: `too_few_days`, under 60. */
+            annualized_unavailable?: string | null;
             /**
              * Format: double
-             * @description Annualized return over the maximum drawdown.
+             * @description Annualized return over the maximum drawdown; `null` under a year of trading days.
              */
             calmar?: number | null;
+            /**
+             * Format: double
+             * @description The mean of the returns at or below it; `null` under 100 days.
+             */
+            conditional_value_at_risk?: number | null;
             /**
              * Format: double
              * @description Fees and slippage, in money.
              */
             costs: number;
+            /**
+             * Format: double
+             * @description Sample deviation of the daily returns, ddof 1.
+             */
+            daily_deviation?: number | null;
             /** @description Trading days. */
             days: number;
             /**
@@ -9134,16 +11180,33 @@ export interface components {
              * @description The largest decline from a peak, at or below zero.
              */
             max_drawdown?: number | null;
+            mean_interval?: components["schemas"]["MeanIntervalResponse"] | null;
+            /**
+             * Format: double
+             * @description Sum of the net gains of closing fills over the sum of their net losses; `null` without a loss.
+             */
+            profit_factor?: number | null;
+            /**
+             * Format: double
+             * @description The same of daily returns.
+             */
+            profit_factor_days?: number | null;
             /**
              * Format: double
              * @description Mean return over its deviation x `sqrt(trading_days_per_year)`; risk-free rate 0.
              */
             sharpe?: number | null;
+            sharpe_interval?: components["schemas"]["IntervalResponse"] | null;
             /**
              * Format: double
              * @description Annualized mean return over the downside risk; required return 0.
              */
             sortino?: number | null;
+            /**
+             * Format: double
+             * @description The 95th percentile of the daily returns over the 5th, both without sign; `null` under 100 days.
+             */
+            tail_ratio?: number | null;
             /**
              * Format: double
              * @description `last / initial - 1`.
@@ -9161,6 +11224,11 @@ export interface components {
             turnover?: number | null;
             /**
              * Format: double
+             * @description The return of the worst day in twenty, losses negative; `null` under 100 days.
+             */
+            value_at_risk?: number | null;
+            /**
+             * Format: double
              * @description Sample deviation of the daily returns x `sqrt(trading_days_per_year)`.
              */
             volatility?: number | null;
@@ -9170,6 +11238,15 @@ export interface components {
              */
             win_rate?: number | null;
         };
+        /** @description A condition that differs. */
+        MismatchResponse: {
+            /** @description That of A. */
+            a: string;
+            /** @description That of B. */
+            b: string;
+            /** @description `dataset`, `market`, `universe`, `costs`, `fill`, `mask`, `days`, `model`, `prompts`, `settings` or `trials`. */
+            what: string;
+        };
         /** @description A model. */
         ModelOption: {
             /** @description `false`: a rule-based house model, not a language model. */
@@ -9178,6 +11255,28 @@ export interface components {
             model: string;
             /** @description Whether it can be called; `false` if it needs a key and has none. */
             usable: boolean;
+        };
+        /** @description The return of a calendar month, in the exchange's zone. */
+        MonthResponse: {
+            /** @description Its days in the range. */
+            days: number;
+            /** @description Whether the month has more trading days than these; `null` if the dataset is not available. */
+            is_partial?: boolean | null;
+            /**
+             * Format: int32
+             * @description 1 to 12.
+             */
+            month: number;
+            /**
+             * Format: double
+             * @description Its total return.
+             */
+            total_return: number;
+            /**
+             * Format: int32
+             * @description The year.
+             */
+            year: number;
         };
         /** @description The previous or next session. */
         NeighbourResponse: {
@@ -9191,6 +11290,23 @@ export interface components {
              * @description The session.
              */
             session_id: number;
+        };
+        /** @description The newest fact that was read at an instant. */
+        NewestRead: {
+            /**
+             * Format: date
+             * @description Day of the newest row.
+             */
+            date?: string | null;
+            /**
+             * Format: date-time
+             * @description When it became known.
+             */
+            known_at: string;
+            /** @description The first step that read it. */
+            path: string;
+            /** @description The series, such as `AAPL/bars`. */
+            series: string;
         };
         /** @description A news item. Its text is untrusted. */
         NewsItem: {
@@ -9222,6 +11338,26 @@ export interface components {
             news: components["schemas"]["NewsItem"][];
             /** @description Cursor of the next page; `null` on the last page. */
             next_cursor?: string | null;
+        };
+        /** @description One null. */
+        NullResponse: {
+            /** @description Draws that were discarded, for want of bars. */
+            discarded: number;
+            /** @description Distinct schedules. */
+            distinct: number;
+            /** @description `R`. */
+            draws: number;
+            /** @description What is random: `timing`, `choice` or `both`. */
+            null: string;
+            /**
+             * Format: double
+             * @description `(1 + #{null >= agent}) / (R + 1)`; `null` if no test is possible.
+             */
+            p_value?: number | null;
+            /** @description The total returns of the draws: 5th, 50th and 95th percentile. */
+            percentiles?: number[] | null;
+            /** @description The result in words. */
+            words: string;
         };
         /** @description An exact decimal, in the fewest digits that say it. */
         Number: number;
@@ -9515,6 +11651,34 @@ export interface components {
              */
             updated_at: string;
         };
+        /** @description An agent of an experiment. */
+        PlannedAgent: {
+            /** @description `false`: a rule-based house model, not a language model. */
+            is_llm: boolean;
+            /** @description Its name: `model` elsewhere. */
+            name: string;
+            /** @description Why it runs once, or why its trials differ only by chance. */
+            note?: string | null;
+            /**
+             * Format: int32
+             * @description How many times it runs each window.
+             */
+            trials: number;
+            /**
+             * @description What its trials differ in: `seed`, sent with every request; `chance`, if its provider takes no seed; or
+             *     `nothing`, if it runs once.
+             */
+            varies_by: string;
+        };
+        /** @description A limit on spending; `null`: none. */
+        PlannedLimit: {
+            /**
+             * Format: int64
+             * @description Input and output tokens together.
+             */
+            tokens?: number | null;
+            usd?: components["schemas"]["Number"] | null;
+        };
         /** @description A page of plans. */
         PlansResponse: components["schemas"]["Deployment"] & {
             /** @description The number of rows on this page. */
@@ -9646,6 +11810,25 @@ export interface components {
             /** @description The part before `::`. */
             provider: string;
         };
+        /** @description A queued experiment. */
+        QueuedExperimentResponse: components["schemas"]["Deployment"] & {
+            /** @description What it may take. */
+            estimate: components["schemas"]["Estimate"];
+            /** @description The experiment. */
+            experiment_id: string;
+            /** @description Its jobs, by window and trial. */
+            jobs: string[];
+            /** @description What is planned. */
+            manifest: components["schemas"]["Manifest"];
+            /** @description A human-readable message. */
+            message: string;
+            /** @enum {string} */
+            status: "queued" | "running" | "completed" | "partial" | "failed" | "cancelled";
+            /** @description Trading days x agents of all jobs, the skipped ones included. */
+            total_model_days: number;
+            /** @description Warnings. */
+            warnings: string[];
+        };
         /** @description A queued job. */
         QueuedResponse: components["schemas"]["Deployment"] & {
             /** @description By model: the job that it continues, and the last day of it. */
@@ -9664,6 +11847,27 @@ export interface components {
             total_model_days: number;
             /** @description Warnings. */
             warnings: string[];
+        };
+        /** @description The tests of an agent against random timing and choice: on this path, with the same turnover. */
+        RandomBaselineResponse: {
+            /** @description Trading days. */
+            days: number;
+            /**
+             * Format: int64
+             * @description The milliseconds that all draws took when they were computed.
+             */
+            elapsed_ms: number;
+            /** @description The item. */
+            item: string;
+            /** @description The three nulls. */
+            nulls: components["schemas"]["NullResponse"][];
+            /**
+             * Format: double
+             * @description The agent's total return, from its own weights through the same broker.
+             */
+            schedule_return?: number | null;
+            /** @description Why there is no test at all. */
+            unavailable?: string | null;
         };
         /** @description The provenance of the research of a range. */
         RangeProvenance: {
@@ -9717,6 +11921,8 @@ export interface components {
             ending_portfolio_value: components["schemas"]["Number"];
             /** @description Over the days of full research only. */
             full_research: components["schemas"]["FullResearch"];
+            /** @description Its months, drawdowns and rolling Sharpe ratio. */
+            history: components["schemas"]["HistoryResponse"];
             insolvent?: components["schemas"]["InsolvencyResponse"] | null;
             /** @description `false`: a rule-based house model, not a language model. */
             is_llm?: boolean | null;
@@ -9761,6 +11967,13 @@ export interface components {
              */
             start_date: string;
         };
+        /** @description The ranks that an item can have, 1 the best. */
+        RankResponse: {
+            /** @description The best of them. */
+            best: number;
+            /** @description The worst of them. */
+            worst: number;
+        };
         /** @description A page of sessions. */
         ReasoningResponse: components["schemas"]["Deployment"] & {
             /** @description The number of rows on this page. */
@@ -9799,7 +12012,7 @@ export interface components {
         RecordedDifference: {
             /** @description The amount computed from orders and prices. */
             computed: components["schemas"]["Number"];
-            /** @description A symbol, or `cash`. */
+            /** @description A symbol, `cash`, or `value` for the portfolio value at the day's opens. */
             item: string;
             /** @description The amount in the log. */
             recorded: components["schemas"]["Number"];
@@ -9819,6 +12032,7 @@ export interface components {
         };
         /** @description The outcome of an imported day. */
         RecordedResponse: {
+            computed_value?: components["schemas"]["Number"] | null;
             /** @description Differences between the books and the log after the last order. */
             differences: components["schemas"]["RecordedDifference"][];
             /** @description Messages in the log. */
@@ -9829,6 +12043,7 @@ export interface components {
             rejected: components["schemas"]["RecordedRejection"][];
             /** @description Messages of the agent. */
             responses: number;
+            value?: components["schemas"]["Number"] | null;
         };
         /**
          * @description The reflections to embed.
@@ -10047,6 +12262,30 @@ export interface components {
         ResumeBody: {
             budget?: components["schemas"]["BudgetBody"] | null;
         };
+        /**
+         * @description Changes before the jobs resume. Optional.
+         * @example {
+         *       "budget": {
+         *         "tokens": 5000000
+         *       }
+         *     }
+         */
+        ResumeExperimentBody: {
+            budget?: components["schemas"]["LimitBody"] | null;
+        };
+        /** @description A point of the rolling Sharpe ratio. */
+        RollingSharpe: {
+            /**
+             * Format: date
+             * @description The last of its 60 days.
+             */
+            date: string;
+            /**
+             * Format: double
+             * @description Annualized, ddof 1; `null` if the returns do not vary.
+             */
+            sharpe?: number | null;
+        };
         /** @description A round that a trader remembers. */
         RoundResponse: {
             /** @description The decision on each instrument. */
@@ -10131,6 +12370,38 @@ export interface components {
          * @enum {string}
          */
         Scope: "read" | "operate";
+        /** @description Secondary figures of a Sharpe ratio, never a verdict. They assume independent days. */
+        SecondaryFigures: {
+            /** @description The distinct configurations that this record ran on these days: at least this many were tried. */
+            configurations: number;
+            /**
+             * Format: double
+             * @description The Sharpe ratio per day, ddof 1.
+             */
+            daily_sharpe: number;
+            /**
+             * Format: double
+             * @description DSR: the PSR over what the best of all configurations that ran on these days would reach by chance; `null` for a single
+             *     configuration.
+             */
+            deflated_sharpe?: number | null;
+            /**
+             * Format: double
+             * @description The daily Sharpe ratio that DSR deflates by.
+             */
+            expected_max_sharpe?: number | null;
+            /**
+             * Format: double
+             * @description MinTRL: the days with which this Sharpe ratio would reach a PSR of 0.95; `null` if it is not above zero.
+             */
+            min_track_record_days?: number | null;
+            /**
+             * Format: double
+             * @description PSR: the probability that the true Sharpe ratio is above zero. It passes 0.95 for 8 to 9% of worthless agents whose
+             *     returns have an autocorrelation of 0.2.
+             */
+            probabilistic_sharpe?: number | null;
+        };
         /**
          * @description The kind of item.
          * @enum {string}
@@ -10345,6 +12616,18 @@ export interface components {
             kind: string;
             ratio?: components["schemas"]["Number"] | null;
         };
+        /** @description A Sharpe ratio or a difference of two, annualized, ddof 1. */
+        SharpeResponse: {
+            /**
+             * Format: double
+             * @description Annualized.
+             */
+            annualized: number;
+            /** @description Days. */
+            days: number;
+            /** @description Its 95% interval. */
+            interval: components["schemas"]["IntervalResponse"];
+        };
         /** @description The configuration of a simulation. */
         SimulationSummary: {
             /** @description The agents. */
@@ -10439,6 +12722,61 @@ export interface components {
             /** @description Base assets; empty: all others. */
             symbols: string[];
         };
+        /** @description SPA: is any item better than the one that all are compared with? */
+        SpaResponse: {
+            /** @description Shared days. */
+            days: number;
+            /** @description The number of items. */
+            items: number;
+            /**
+             * Format: double
+             * @description The lower p-value.
+             */
+            p_lower: number;
+            /**
+             * Format: double
+             * @description The upper p-value.
+             */
+            p_upper: number;
+            /**
+             * Format: double
+             * @description The consistent p-value.
+             */
+            p_value: number;
+            /**
+             * Format: double
+             * @description `T`.
+             */
+            statistic: number;
+        };
+        /** @description Mean and spread of a number over trials. */
+        Spread: {
+            /**
+             * Format: double
+             * @description Their sample deviation (ddof 1); `null` for one trial.
+             */
+            deviation?: number | null;
+            /**
+             * Format: double
+             * @description The largest.
+             */
+            max: number;
+            /**
+             * Format: double
+             * @description Their mean.
+             */
+            mean: number;
+            /**
+             * Format: double
+             * @description The smallest.
+             */
+            min: number;
+            /**
+             * Format: int32
+             * @description The number of trials in which it is defined.
+             */
+            n: number;
+        };
         /** @description What was held before a day. */
         StartingHoldings: {
             /** @description Cash. */
@@ -10474,6 +12812,10 @@ export interface components {
             models: string[];
             /** @description The job that it branched from. */
             parent?: string | null;
+            /** @description Parts by status, if it is split. */
+            parts?: {
+                [key: string]: number;
+            } | null;
             /** @description Model-days by status. */
             progress: components["schemas"]["Progress"];
             /** @description The number of degraded and failed model-days, and the first of them. */
@@ -10505,6 +12847,22 @@ export interface components {
             usage: components["schemas"]["UsageSummary"];
             /** @description Warnings. */
             warnings: string[];
+        };
+        /** @description The first step that differs. */
+        StepDifference: {
+            /**
+             * Format: date
+             * @description The day.
+             */
+            date: string;
+            /** @description A unified diff of the texts, the parent's lines with `-`, at most 200 lines. */
+            diff: string[];
+            /** @description `request`, `response`, or `missing`: only one of the two has it. */
+            differs: string;
+            /** @description Whether the diff is cut off. */
+            is_truncated: boolean;
+            /** @description The step's path, such as `solo#1/model#2`. */
+            path: string;
         };
         /** @description One effect of a session on the outside. */
         StepResponse: {
@@ -10588,11 +12946,8 @@ export interface components {
         };
         /** @description An event of a job stream. */
         StreamData: {
-            /**
-             * Format: int64
-             * @description The number of the event; send it as `after`, or as `Last-Event-ID`, to continue after it.
-             */
-            cursor: number;
+            /** @description The event's position; send it as `after`, or as `Last-Event-ID`, to continue after it. */
+            cursor: components["schemas"]["Cursor"];
             /** @description What happened, as references to rows of the database; `null` in a `snapshot`. */
             event?: unknown;
             /** @description The job, as it was when the event was read from the record. */
@@ -10815,6 +13170,119 @@ export interface components {
             /** @description The number of reflections without an embedding of that model: only keywords find them. */
             without_vector?: number | null;
         };
+        /** @description The result of one trial. Metrics are `null` before its first completed day. */
+        TrialResult: {
+            /**
+             * Format: double
+             * @description The annualized return; `null` under 60 days.
+             */
+            annualized_return?: number | null;
+            cost_usd?: components["schemas"]["Number"] | null;
+            /**
+             * Format: double
+             * @description The sample deviation of the daily returns, not annualized.
+             */
+            daily_deviation?: number | null;
+            /**
+             * Format: int32
+             * @description Closed trading days.
+             */
+            days: number;
+            /**
+             * Format: int32
+             * @description Of these, days without full research, the failed ones included.
+             */
+            degraded_days: number;
+            ending_portfolio_value?: components["schemas"]["Number"] | null;
+            /**
+             * Format: int32
+             * @description Of these, days that failed.
+             */
+            failed_days: number;
+            /**
+             * Format: date
+             * @description The first day on which the account was insolvent; `null`: never.
+             */
+            insolvent_on?: string | null;
+            /** @description Whether all days of the window are closed. Only such trials count in `spread`. */
+            is_complete: boolean;
+            /** @description Its job. */
+            job_id: string;
+            /**
+             * Format: double
+             * @description The largest decline from a peak, at or below zero.
+             */
+            max_drawdown?: number | null;
+            /**
+             * Format: double
+             * @description The mean of `ln(1 + r)` over the days.
+             */
+            mean_daily_log_return?: number | null;
+            /**
+             * Format: int64
+             * @description Its seed.
+             */
+            seed: number;
+            /**
+             * Format: double
+             * @description The annualized Sharpe ratio, risk-free rate 0; `null` under 60 days.
+             */
+            sharpe?: number | null;
+            /** @enum {string} */
+            status: "queued" | "running" | "completed" | "partial" | "failed" | "cancelled";
+            /**
+             * Format: double
+             * @description `last / initial - 1`.
+             */
+            total_return?: number | null;
+            /**
+             * Format: int32
+             * @description The trial, from 1.
+             */
+            trial: number;
+        };
+        /** @description Mean and spread of completed trials. */
+        TrialSpread: {
+            max_drawdown?: components["schemas"]["Spread"] | null;
+            mean_daily_log_return?: components["schemas"]["Spread"] | null;
+            sharpe?: components["schemas"]["Spread"] | null;
+            total_return?: components["schemas"]["Spread"] | null;
+            /**
+             * Format: int32
+             * @description The number of trials that have completed the window.
+             */
+            trials: number;
+        };
+        /** @description Welch's t test of trials on the same days. */
+        TrialSpreadResponse: {
+            /**
+             * Format: double
+             * @description Degrees of freedom.
+             */
+            degrees_of_freedom: number;
+            /**
+             * Format: double
+             * @description Mean of the trials of A less that of B, in log return per day.
+             */
+            difference: number;
+            /** @description The 95% interval on these days. */
+            interval: components["schemas"]["IntervalResponse"];
+            /**
+             * Format: double
+             * @description Two-sided.
+             */
+            p_value: number;
+            /**
+             * Format: double
+             * @description Sample deviation of A's trials.
+             */
+            spread_a: number;
+            /**
+             * Format: double
+             * @description That of B's; `null` of a baseline.
+             */
+            spread_b?: number | null;
+        };
         /**
          * @description A simulation. Everything except `end_date` has a default in the server's configuration.
          * @example {
@@ -10862,6 +13330,12 @@ export interface components {
             memory_from?: string | null;
             /** @description Names of configured agents, or models as solo agents: `provider::model`. */
             models?: string[] | null;
+            /**
+             * Format: int32
+             * @description The number of parts that the agents are split into, which different workers run at the same time; absent: the
+             *     configuration's. It does not affect the results.
+             */
+            parts?: number | null;
             /**
              * Format: int32
              * @description The number of recent rounds that a trader reads.
@@ -10938,6 +13412,23 @@ export interface components {
             /** @description How many symbols were ever members. */
             symbols: number;
         };
+        /**
+         * @description The kind of an [`UnverifiableReason`].
+         * @enum {string}
+         */
+        UnverifiableKind: "point_in_time" | "rules_version" | "dataset" | "record";
+        /** @description Why a session cannot be audited. */
+        UnverifiableReason: {
+            /**
+             * @description `point_in_time`: it, or a session that its account or memory came from, could see more than the market view;
+             *     `rules_version`: recorded under other rules; `dataset`: the data are not available; `record`: the record cannot
+             *     be read.
+             */
+            kind: components["schemas"]["UnverifiableKind"];
+            /** @description The reason in a sentence. */
+            message: string;
+            point_in_time_reason?: components["schemas"]["PointInTimeReason"] | null;
+        };
         /** @description Usage. */
         UsageSummary: {
             /**
@@ -10976,6 +13467,19 @@ export interface components {
             /** @description Cash and holdings at the close. */
             portfolio_value: components["schemas"]["Number"];
         };
+        /** @description Parts of the variance of a difference of several trials, in squared log return per day. */
+        VarianceResponse: {
+            /**
+             * Format: double
+             * @description Of the days: `Vday`.
+             */
+            days: number;
+            /**
+             * Format: double
+             * @description Of the trials beyond their days: `E`.
+             */
+            trials: number;
+        };
         /** @description Targets as shares of the cap of one symbol. A Hold has no target: it changes nothing. */
         WeightsBody: {
             /**
@@ -10998,6 +13502,63 @@ export interface components {
              * @description Absent: 0.3.
              */
             underweight?: number | null;
+        };
+        /** @description A window of trading days. */
+        Window: {
+            /**
+             * Format: int32
+             * @description The number of its trading days.
+             */
+            days: number;
+            /**
+             * Format: date
+             * @description Its last trading day.
+             */
+            end_date: string;
+            /**
+             * Format: date
+             * @description Its first trading day.
+             */
+            start_date: string;
+        };
+        /** @description The trials of an agent in a window. */
+        WindowTrials: {
+            /**
+             * Format: double
+             * @description The total return of buying and holding over the window; `null` until a trial has completed it.
+             */
+            buy_and_hold?: number | null;
+            /**
+             * Format: int32
+             * @description The window, from 1.
+             */
+            number: number;
+            /** @description Mean and spread of the trials that have completed the window. */
+            spread: components["schemas"]["TrialSpread"];
+            /** @description Every planned trial that has a job. */
+            trials: components["schemas"]["TrialResult"][];
+            /** @description Its days. */
+            window: components["schemas"]["Window"];
+        };
+        /** @description In how many windows A was ahead. */
+        WindowsAhead: {
+            /** @description Windows in which A was ahead. */
+            ahead: number;
+            /** @description All windows. */
+            of: number;
+        };
+        /** @description Windows of trading days: they do not overlap, and are evenly spaced from `start_date` to `end_date`. */
+        WindowsBody: {
+            /**
+             * Format: int32
+             * @description The number of windows.
+             */
+            count: number;
+            /**
+             * Format: int32
+             * @description The trading days of each.
+             */
+            days: number;
         };
     };
     responses: never;

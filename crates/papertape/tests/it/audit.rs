@@ -7,7 +7,7 @@ use crate::job_states::point;
 use papertape_agents::config::AgentConfig;
 use papertape_core::id::{AgentName, ContentHash, JobId};
 use papertape_core::market::{Dataset, Indicator, Leak};
-use papertape_core::ports::Queue as _;
+use papertape_core::ports::{Queue as _, RecordStore as _};
 use papertape_market::Catalogue;
 use papertape_runtime::replay;
 use papertape_service::app::App;
@@ -318,7 +318,7 @@ async fn what_cannot_be_audited_is_named() {
     let one = Simulation { agents: vec![agent("alpha")], ..request(3) };
     let job = desk.queue(one).await;
     // In the second day.
-    let at = point(&desk, &job, "after answer", 3).await;
+    let at = point(&desk, &job, "after open", 2).await;
     desk.run_and_kill(&job, at).await;
     let reasons = async |sql: Option<&str>| {
         let desk = desk.copy().await;
