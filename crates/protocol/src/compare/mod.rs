@@ -21,15 +21,16 @@ pub const MAX_ITEMS: usize = 12;
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub struct CompareQuery {
-    /// What to compare, separated by commas: `job:ID` or `experiment:ID` (all agents), either with `/AGENT` for one agent,
-    /// `latest`, `baseline:buy_and_hold`, `baseline:equal_weight`, `baseline:random`, or `symbol:AAPL`. 2 to 12 items.
+    /// What to compare, separated by commas: `job:ID` or `experiment:ID` (all agents), either with `/AGENT` for one
+    /// agent, `latest`, `baseline:buy_and_hold`, `baseline:equal_weight`, `baseline:random`, or `symbol:AAPL`. 2 to 12
+    /// items.
     #[param(example = "latest,baseline:buy_and_hold")]
     pub select: String,
     /// The item that all others are compared with: one of `select`, or an agent's name. Absent: what the experiment
     /// declared, else all pairs.
     pub against: Option<String>,
-    /// What the experiment varies, separated by commas: `mask`, `model`, `costs`, `prompt`. With `model` or `prompt`, agents may
-    /// differ in nothing else.
+    /// What the experiment varies, separated by commas: `mask`, `model`, `costs`, `prompt`. With `model` or `prompt`,
+    /// agents may differ in nothing else.
     pub vary: Option<String>,
     /// The difference per year, in points, that `days_needed` is about. Default: 10.
     pub points: Option<f64>,
@@ -125,8 +126,8 @@ pub struct ComparedItem {
     pub secondary: Option<SecondaryFigures>,
     /// The largest decline; of several trials, the mean.
     pub max_drawdown: Option<f64>,
-    /// The drawdowns of the same days in another order, 5% to 95%: a reorder band, not a confidence interval. `null` under 60
-    /// days and of several trials.
+    /// The drawdowns of the same days in another order, 5% to 95%: a reorder band, not a confidence interval. `null`
+    /// under 60 days and of several trials.
     pub reorder_band: Option<IntervalResponse>,
     /// Days with full research in all trials.
     pub full_research_days: usize,
@@ -136,8 +137,8 @@ pub struct ComparedItem {
     pub fallback_log_return: f64,
     /// The model cost in US dollars, per trial; `null` if the price of a call is unknown.
     pub model_cost_usd: Option<Number>,
-    /// The total return net of model cost. It depends on the size of the account. `null` if the account is not in US dollars, or
-    /// the cost is unknown.
+    /// The total return net of model cost. It depends on the size of the account. `null` if the account is not in US
+    /// dollars, or the cost is unknown.
     pub net_total_return: Option<f64>,
     /// The ranks that it can have, in a family of all pairs.
     pub rank: Option<RankResponse>,
@@ -168,13 +169,13 @@ pub struct CurvePoint {
 pub struct SecondaryFigures {
     /// The Sharpe ratio per day, ddof 1.
     pub daily_sharpe: f64,
-    /// PSR: the probability that the true Sharpe ratio is above zero. It passes 0.95 for 8 to 9% of worthless agents whose
-    /// returns have an autocorrelation of 0.2.
+    /// PSR: the probability that the true Sharpe ratio is above zero. It passes 0.95 for 8 to 9% of worthless agents
+    /// whose returns have an autocorrelation of 0.2.
     pub probabilistic_sharpe: Option<f64>,
     /// MinTRL: the days with which this Sharpe ratio would reach a PSR of 0.95; `null` if it is not above zero.
     pub min_track_record_days: Option<f64>,
-    /// DSR: the PSR over what the best of all configurations that ran on these days would reach by chance; `null` for a single
-    /// configuration.
+    /// DSR: the PSR over what the best of all configurations that ran on these days would reach by chance; `null` for a
+    /// single configuration.
     pub deflated_sharpe: Option<f64>,
     /// The daily Sharpe ratio that DSR deflates by.
     pub expected_max_sharpe: Option<f64>,

@@ -11,14 +11,14 @@ pub struct ComparedPair {
     pub a: String,
     /// The second item.
     pub b: String,
-    /// `better`, `worse`, `not_distinguishable`, `too_few_days`, `interim`, `identical`, `insolvent` or `not_comparable`: A
-    /// against B.
+    /// `better`, `worse`, `not_distinguishable`, `too_few_days`, `interim`, `identical`, `insolvent` or
+    /// `not_comparable`: A against B.
     #[schema(schema_with = crate::vocabulary::verdict)]
     pub verdict: String,
     /// The same in words.
     pub words: String,
-    /// What the estimate is about: `run_against_baseline`, `two_runs`, `configurations` or `windows`; `null` if there is no
-    /// claim.
+    /// What the estimate is about: `run_against_baseline`, `two_runs`, `configurations` or `windows`; `null` if there
+    /// is no claim.
     pub estimand: Option<String>,
     /// The same in words.
     pub claim: Option<String>,
@@ -38,7 +38,8 @@ pub struct ComparedPair {
     pub difference: Option<DifferenceResponse>,
     /// Adjusted by Holm over the family; `null` under 20 days.
     pub holm_p: Option<f64>,
-    /// The smallest difference per year, in points, that would have been seen with a probability of 80%; `null` under 60 days.
+    /// The smallest difference per year, in points, that would have been seen with a probability of 80%; `null` under
+    /// 60 days.
     pub min_detectable_points: Option<f64>,
     /// The days with which `target_points` would be seen; `null` if no number of days is enough, and under 60 days.
     pub days_needed: Option<usize>,
@@ -48,7 +49,8 @@ pub struct ComparedPair {
     pub net_of_model_cost: CheckResponse,
     /// The days with full research in all trials of both: selected days, so without a verdict.
     pub full_research: Option<DifferenceResponse>,
-    /// How far the trials are apart on exactly these days: a spread, without a verdict. Of three or more trials in one window.
+    /// How far the trials are apart on exactly these days: a spread, without a verdict. Of three or more trials in one
+    /// window.
     pub trial_spread: Option<TrialSpreadResponse>,
     /// Parts of the variance of several trials.
     pub variance: Option<VarianceResponse>,

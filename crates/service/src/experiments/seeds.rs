@@ -25,7 +25,8 @@ mod tests {
     use super::seeds;
     use std::collections::BTreeSet;
 
-    /// Goal: seeds are distinct, small enough for every provider, and those of fewer trials are a prefix of those of more.
+    /// Goal: seeds are distinct, small enough for every provider, and those of fewer trials are a prefix of those of
+    /// more.
     #[test]
     fn seeds_are_distinct_and_stable() {
         let all = seeds(7, 100);

@@ -13,7 +13,8 @@ use serde_json::{Map, Value, json};
 /// The maximum number of symbols in a description.
 const MAX_NAMED: usize = 8;
 
-/// The fields of a market's rules that are costs. The participation cap belongs to them: trading without costs has none.
+/// The fields of a market's rules that are costs. The participation cap belongs to them: trading without costs has
+/// none.
 const COSTS: [&str; 8] = [
     "fees",
     "slippage_bps",

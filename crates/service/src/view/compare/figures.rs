@@ -14,7 +14,8 @@ use papertape_protocol::compare::{ComparedItem, CurvePoint, RankResponse, Second
 use papertape_protocol::number::{figure, number};
 use rust_decimal::Decimal;
 
-/// The figures of an item. `tried` has the daily Sharpe ratios of the configurations that ran on its days, its own included.
+/// The figures of an item. `tried` has the daily Sharpe ratios of the configurations that ran on its days, its own
+/// included.
 pub(super) fn figures(item: &Item, rank: Option<RankSet>, tried: &[f64]) -> ComparedItem {
     let (windows, trials) = (item.windows.len(), item.trials_per_window());
     let single = match item.trials.as_slice() {

@@ -1,5 +1,6 @@
-//! Compares runs: estimates, intervals, families of tests and verdicts over the recorded daily values. The method is that of
-//! [`papertape_evidence`]; this reads the series, checks that only like is compared, and puts the result into words.
+//! Compares runs: estimates, intervals, families of tests and verdicts over the recorded daily values. The method is
+//! that of [`papertape_evidence`]; this reads the series, checks that only like is compared, and puts the result into
+//! words.
 
 mod branch;
 mod conditions;
@@ -31,7 +32,8 @@ const ALL_PAIRS: &str = "all_pairs";
 /// Compares what the query selects.
 ///
 /// # Errors
-/// An invalid selection; no such job, experiment or agent; a dataset that baselines need is not available; a database error.
+/// An invalid selection; no such job, experiment or agent; a dataset that baselines need is not available; a database
+/// error.
 pub async fn compare(app: &App, query: CompareQuery) -> Result<CompareResponse, ServiceError> {
     let varied = Varied::parse(query.vary.as_deref())?;
     let points = query.points.unwrap_or(100.0 * DEFAULT_TARGET);

@@ -194,8 +194,8 @@ mod tests {
         [Null::Timing, Null::Choice, Null::Both].map(|null| (null, Seed::derive(&["d"], &["j"], name(null))))
     }
 
-    /// Goal: a schedule with too few distinct rotations and one symbol allows no test and says so; one with many is tested, and
-    /// the best of all has the smallest p-value there is.
+    /// Goal: a schedule with too few distinct rotations and one symbol allows no test and says so; one with many is
+    /// tested, and the best of all has the smallest p-value there is.
     #[test]
     fn a_test_needs_distinct_schedules() {
         let held: Vec<Vec<f64>> = (0..120).map(|_| vec![1.0]).collect();

@@ -22,8 +22,8 @@ struct Ran {
     config: SimulationConfig,
 }
 
-/// By item: the daily Sharpe ratio of each configuration that ran on its days, its own included. Trials of one configuration
-/// count once. Empty for items without a deflated Sharpe ratio.
+/// By item: the daily Sharpe ratio of each configuration that ran on its days, its own included. Trials of one
+/// configuration count once. Empty for items without a deflated Sharpe ratio.
 pub(super) async fn tried(app: &App, items: &[Item]) -> Result<Vec<Vec<f64>>, ServiceError> {
     let mut found: Vec<Vec<f64>> = Vec::new();
     let mut ran = None;
