@@ -25,7 +25,7 @@ const IDENTICAL: f64 = 1e-12;
 /// An estimate with its p-value within the family.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Contrast {
-    /// A less B, in log return per day.
+    /// A minus B, in log return per day.
     pub difference: f64,
     /// Adjusted by [`holm`](crate::holm).
     pub holm_p: f64,
@@ -58,7 +58,7 @@ pub struct VerdictInput<'a> {
     pub long_run_variance: f64,
     /// `Y` of the market.
     pub trading_days_per_year: f64,
-    /// The difference per year that `days_needed` is about: [`DEFAULT_TARGET`](crate::DEFAULT_TARGET) unless
+    /// The difference per year that `days_needed` refers to: [`DEFAULT_TARGET`](crate::DEFAULT_TARGET) unless
     /// configured.
     pub target: f64,
 }
@@ -84,7 +84,7 @@ impl RobustnessCheck {
     }
 }
 
-/// What a comparison that distinguishes nothing could have seen.
+/// What an indistinguishable comparison could have detected.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct NotDistinguishable {
     /// The checks that a significant difference did not pass; empty if it is not significant.
@@ -95,16 +95,16 @@ pub struct NotDistinguishable {
     pub days_needed: Option<usize>,
 }
 
-/// The words for a comparison.
+/// The verdict of a comparison.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", tag = "verdict")]
 pub enum Verdict {
     /// The runs differ in more than the agents.
     NotComparable {
-        /// In what.
+        /// The conditions that differ.
         mismatches: Vec<Mismatch>,
     },
-    /// A side lost everything: named, never compared.
+    /// A side lost everything: listed, never compared.
     Insolvent {
         /// Whether A did.
         a: bool,
@@ -128,7 +128,7 @@ pub enum Verdict {
     Better,
     /// A is worse than B.
     Worse,
-    /// Nothing is shown, which is not the same as no difference.
+    /// No difference is shown, which does not mean that there is none.
     NotDistinguishable(NotDistinguishable),
 }
 

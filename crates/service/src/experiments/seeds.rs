@@ -3,8 +3,8 @@
 use papertape_core::id::ContentHash;
 
 /// The seed of each trial: the first is the configuration's own, the others are derived from it and the trial's number.
-/// They are distinct and fit 31 bits, the range that every provider takes. More trials of the same configuration begin
-/// with the same seeds, so days that are already completed are not run again.
+/// They are distinct and fit in 31 bits, the range that every provider accepts. More trials of the same configuration
+/// begin with the same seeds, so days that are already completed are not run again.
 pub(super) fn seeds(own: u64, trials: u32) -> Vec<u64> {
     let mut seeds = vec![own];
     for trial in 2..=trials {

@@ -1,4 +1,4 @@
-//! Each agent against its own turnover with random timing, random choice, or both.
+//! Tests each agent against its own turnover with random timing, random choice, or both.
 
 use super::figures::seed;
 use super::items::{Item, Kind};
@@ -18,7 +18,7 @@ use std::time::{Duration, Instant};
 
 /// `R`.
 const DRAWS: usize = 999;
-/// The time after which a test is given up.
+/// The time after which a test stops without a result.
 const MAX_TIME: Duration = Duration::from_secs(120);
 
 /// The tests of all agents that are single runs.
