@@ -31,7 +31,7 @@ pub(super) struct CompareArgs {
     /// Show the differences net of model cost
     #[arg(long)]
     net_of_model_cost: bool,
-    /// The difference per year, in points, that the days needed are about [default: 10]
+    /// The difference per year, in points, for the days needed [default: 10]
     #[arg(long, value_name = "POINTS")]
     points: Option<f64>,
 }
