@@ -17,8 +17,8 @@ pub struct ComparedPair {
     pub verdict: String,
     /// The same in words.
     pub words: String,
-    /// What the estimate is about: `run_against_baseline`, `two_runs`, `configurations` or `windows`; `null` if there
-    /// is no claim.
+    /// What the estimate is about: `run_against_baseline`, `two_runs`, `configurations` or `windows`; `null` without a
+    /// claim.
     pub estimand: Option<String>,
     /// The same in words.
     pub claim: Option<String>,
