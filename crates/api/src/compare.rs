@@ -11,8 +11,8 @@ use papertape_service::view;
 
 /// Compare runs: differences with intervals, and verdicts
 ///
-/// Only like is compared: runs that differ in dataset, market, universe, costs, fill, mask or days are `not_comparable`, and the
-/// difference is named. p-values are adjusted over the family of all tests in the response.
+/// Runs that differ in dataset, market, universe, costs, fill, mask or days are `not_comparable`, and the response
+/// names the difference. p-values are adjusted over the family of all tests in the response.
 #[utoipa::path(
     get,
     path = "/compare",

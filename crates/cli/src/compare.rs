@@ -31,7 +31,7 @@ pub(super) struct CompareArgs {
     /// Show the differences net of model cost
     #[arg(long)]
     net_of_model_cost: bool,
-    /// The difference per year, in points, that the days needed are about [default: 10]
+    /// The difference per year, in points, for the days needed [default: 10]
     #[arg(long, value_name = "POINTS")]
     points: Option<f64>,
 }
@@ -63,7 +63,7 @@ pub(super) async fn compare(common: &Common, config: Config, args: CompareArgs) 
     Ok(ExitCode::SUCCESS)
 }
 
-/// A selection with the whole ID.
+/// A selection with the full ID.
 async fn resolve(app: &App, text: &str) -> Result<String> {
     if text.starts_with("baseline:") || text.starts_with("symbol:") {
         return Ok(text.to_owned());
@@ -232,7 +232,7 @@ fn row(
     ]
 }
 
-/// What is shown without a verdict.
+/// The results without a verdict.
 fn details(pair: &ComparedPair) -> Vec<String> {
     let mut lines: Vec<String> = pair.claim.iter().map(|claim| format!("about {claim}")).collect();
     let over = |found: &DifferenceResponse| {
@@ -258,7 +258,7 @@ fn details(pair: &ComparedPair) -> Vec<String> {
     lines
 }
 
-/// Where a branch and its parent part.
+/// The first difference between a branch and its parent.
 fn print_branch(branch: &BranchComparison) -> Result<()> {
     let cut = format!(
         "\nbranch of {}, {} on {} at {}: orders differ on {} of {} days",

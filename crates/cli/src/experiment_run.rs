@@ -1,4 +1,4 @@
-//! Runs the jobs of an experiment side by side, or follows them, and reports their outcome as one.
+//! Runs the jobs of an experiment in parallel, or follows them, and reports their common outcome.
 
 use super::api_client::ApiClient;
 use super::execute::run_quietly;
@@ -23,7 +23,7 @@ use tokio::task::JoinSet;
 /// The interval at which progress is read.
 const POLL_INTERVAL: Duration = Duration::from_millis(300);
 
-/// Runs the queued jobs in this process, as many side by side as `worker.parallel_jobs`, and prints the results.
+/// Runs the queued jobs in this process, up to `worker.parallel_jobs` at a time, and prints the results.
 pub(super) async fn run_local(app: &App, common: &Common, id: &ExperimentId) -> Outcome {
     let cancel = CancelSource::default();
     let text = id.clone();
@@ -138,7 +138,7 @@ fn report(found: &ExperimentResponse, server: Option<&str>) -> ExitCode {
     }
 }
 
-/// The progress of all jobs as one: a bar in a terminal, elsewhere a line for every tenth of the model-days.
+/// The progress of all jobs together: a bar in a terminal, elsewhere a line for every tenth of the model-days.
 struct Progress {
     bar: ProgressBar,
     tenths: u64,
@@ -189,7 +189,7 @@ fn text(experiment: &ExperimentSummary) -> String {
     format!("{} of {} jobs completed{cost}{failed}", experiment.completed_jobs, experiment.planned_jobs)
 }
 
-/// Model-days that are over.
+/// Model-days that have ended.
 fn done(experiment: &ExperimentSummary) -> u64 {
     experiment.progress.total_model_days - experiment.progress.pending
 }

@@ -169,7 +169,7 @@ fn plan_lines(manifest: &Manifest) -> Vec<(&'static str, String)> {
     lines
 }
 
-/// Prints what an experiment plans and may take, before it starts.
+/// Prints the plan and the estimate of an experiment, before it starts.
 pub(super) fn print_estimate(manifest: &Manifest, estimate: &Estimate, warnings: &[String]) {
     for (label, value) in plan_lines(manifest) {
         note!("{label:<10} {value}");

@@ -1,8 +1,8 @@
 //! The block length of a stationary bootstrap.
 //!
-//! Politis and White (2004), "Automatic block-length selection for the dependent bootstrap", with the flat-top kernel and
-//! the correction of Patton, Politis and White (2009). Equal to `arch` 8.0.0 to 1e-9, its details included: `log10`,
-//! autocorrelations scaled by the two parts of the series, the cap `ceil(min(3 sqrt n, n / 3))`.
+//! Politis and White (2004), "Automatic block-length selection for the dependent bootstrap", with the flat-top kernel
+//! and the correction of Patton, Politis and White (2009). Matches `arch` 8.0.0 to 1e-9, including its details:
+//! `log10`, autocorrelations scaled by the two parts of the series, the cap `ceil(min(3 sqrt n, n / 3))`.
 //!
 //! Used for reorder bands and the SPA test only. Assumption: a stationary series.
 
@@ -17,7 +17,8 @@ pub struct BlockLength {
     pub circular: f64,
 }
 
-/// The lengths as `arch` returns them. `None` under 8 values, where `arch` raises an exception, and where it returns NaN.
+/// The lengths as `arch` returns them. `None` under 8 values, where `arch` raises an exception, and where it returns
+/// NaN.
 #[must_use]
 pub fn politis_white(values: &[f64]) -> Option<BlockLength> {
     let n = values.len();

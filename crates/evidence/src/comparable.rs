@@ -1,7 +1,7 @@
 //! Whether two runs may be compared: what must be equal unless the experiment varies it.
 //!
-//! A difference of returns says something about agents only if everything else was the same. Each condition is a text that
-//! identifies it, such as a content hash or a fingerprint.
+//! A difference of returns is informative about agents only if everything else was the same. Each condition is an
+//! identifying text, such as a content hash or a fingerprint.
 
 use papertape_core::time::Date;
 use serde::{Deserialize, Serialize};
@@ -17,7 +17,7 @@ pub struct Conditions {
     pub universe: String,
     /// Fees, slippage, financing.
     pub costs: String,
-    /// At which price orders fill.
+    /// The price at which orders fill.
     pub fill: String,
     /// What is masked.
     pub mask: String,
@@ -46,7 +46,7 @@ pub enum Mismatch {
 }
 
 impl Conditions {
-    /// What differs, except `varied`, the subject of the experiment.
+    /// The mismatches, except those in `varied`, which the experiment varies on purpose.
     ///
     /// ```
     /// use papertape_evidence::{Conditions, Mismatch};

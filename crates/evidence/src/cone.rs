@@ -1,11 +1,11 @@
-//! The cone of a chart of cumulated differences.
+//! The cone of a chart of cumulative differences.
 //!
-//! `± c sqrt(t Omega)` around 0, on day `t = 1..n`, `c` a critical value. With `c = t(nu, 0.975)` its width on the last day is
-//! that of the interval of `n x mean`. For a displayed family, `c` is the Holm critical value
-//! ([`MeanEstimate::critical`] of [`holm_levels`](crate::holm_levels)).
+//! The cone is `± c sqrt(t Omega)` around 0 on day `t = 1..n`, where `c` is a critical value. With `c = t(nu, 0.975)`,
+//! its width on the last day is that of the interval of `n x mean`. For a displayed family, `c` is the Holm critical
+//! value ([`MeanEstimate::critical`] of [`holm_levels`](crate::holm_levels)).
 //!
-//! Assumptions: those of [`MeanEstimate`]. The cone belongs to its last day: a path that leaves it earlier and returns is not
-//! a verdict.
+//! Assumptions: those of [`MeanEstimate`]. The cone applies to its last day: a path that leaves it earlier and returns
+//! supports no verdict.
 
 use crate::ewc::MeanEstimate;
 

@@ -1,13 +1,14 @@
-//! The counterfactual future: true names and dates, but from an instant on the dataset continues on a resampled path.
+//! The counterfactual future: names and dates are real, but from one instant on the dataset continues on a resampled
+//! path.
 //!
-//! Without memory, positions on the resampled path cannot correlate with the *real* future. The statistic is the mean over the
-//! days of `sum over symbols of weight x real next-5-day return`. Its distribution without memory: the real future is rotated
-//! by a uniform number of days, cut into blocks of at least 20 days, and the blocks are joined in random order, all symbols
-//! together; `p = (1 + #{null >= observed}) / (R + 1)`, R = 999.
+//! Without memory, positions on the resampled path cannot correlate with the *real* future. The statistic is the mean
+//! over days of `sum over symbols of weight x real next-5-day return`. For its distribution without memory, the real
+//! future is rotated by a uniform number of days and cut into blocks of at least 20 days, which are joined in random
+//! order, all symbols together. `p = (1 + #{null >= observed}) / (R + 1)`, R = 999.
 //!
 //! Source: block permutation as in Politis, Romano and Wolf (1999), "Subsampling", and Phipson and Smyth (2010) for the
-//! p-value. Assumption: the real future is stationary, and its dependence is short compared with 20 days. It is the only
-//! arm that says whether recall was *used*; what it does not see is recall that moved no position.
+//! p-value. Assumption: the real future is stationary, and its dependence is short compared with 20 days. Only this arm
+//! shows whether recall was *used*. It does not detect recall that changed no position.
 
 use crate::random::{Random, Seed};
 use crate::random_baseline::upper_tail_p;
@@ -15,7 +16,7 @@ use serde::{Deserialize, Serialize};
 
 /// Min. length of a block.
 pub const MIN_BLOCK_DAYS: usize = 20;
-/// Under three blocks there is no test.
+/// With fewer blocks there is no test.
 const MIN_BLOCKS: usize = 3;
 const DRAWS: usize = 999;
 
@@ -30,8 +31,8 @@ pub struct CounterfactualResult {
     pub draws: usize,
 }
 
-/// `weights` are those of equity at each close by day and symbol; `real_returns` the real returns of the five days that
-/// follow. `None` under 60 days, or if their days or symbols differ.
+/// `weights` are the fractions of equity at each close, by day and symbol; `real_returns` are the real returns of the
+/// five days that follow. `None` under 60 days, or if their days or symbols differ.
 #[must_use]
 pub fn counterfactual_future(
     weights: &[Vec<f64>],

@@ -1,5 +1,5 @@
-//! Secondary figures of a Sharpe ratio, never a verdict: PSR, MinTRL and DSR. `SR` is daily with ddof = 1; `g3` and `g4` are
-//! population moments, `g4` not in excess of 3.
+//! Secondary statistics of a Sharpe ratio, never a verdict: PSR, MinTRL and DSR. `SR` is daily with ddof = 1; `g3` and
+//! `g4` are the population skewness and kurtosis (3 for a normal distribution).
 //!
 //! ```text
 //! PSR    = Phi((SR - SR0) sqrt(n - 1) / sqrt(1 - g3 SR + (g4 - 1)/4 SR²))
@@ -7,9 +7,9 @@
 //! DSR    = PSR at SR0 = sqrt(V) ((1 - γ) Z(1 - 1/K) + γ Z(1 - 1/(K e)))
 //! ```
 //!
-//! Sources: Bailey and López de Prado (2012), "The Sharpe ratio efficient frontier"; (2014), "The deflated Sharpe ratio".
-//! Assumption: independent, identically distributed returns. It matters: PSR passes 0.95 for 8 to 9% of worthless agents
-//! whose returns have an autocorrelation of 0.2.
+//! Sources: Bailey and López de Prado (2012), "The Sharpe ratio efficient frontier"; (2014), "The deflated Sharpe
+//! ratio". Assumption: independent, identically distributed returns. The assumption matters: PSR passes 0.95 for 8 to
+//! 9% of worthless agents whose returns have an autocorrelation of 0.2.
 
 use crate::distribution::{normal_cdf, normal_quantile};
 use crate::ewc::MIN_VERDICT_DAYS;
@@ -60,8 +60,8 @@ impl SharpeMoments {
     }
 }
 
-/// PSR: the probability that the true Sharpe ratio is above `benchmark_sharpe` (daily). `None` if the moments are not those
-/// of a series.
+/// PSR: the probability that the true Sharpe ratio is above `benchmark_sharpe` (daily). `None` if no series has these
+/// moments.
 #[must_use]
 pub fn probabilistic_sharpe(moments: &SharpeMoments, benchmark_sharpe: f64) -> Option<f64> {
     let factor = moments.variance_factor();
@@ -72,15 +72,16 @@ pub fn probabilistic_sharpe(moments: &SharpeMoments, benchmark_sharpe: f64) -> O
     Some(normal_cdf(z))
 }
 
-/// MinTRL: the days with which this Sharpe ratio would reach a PSR of 0.95. `None` if it is not above `benchmark_sharpe`.
+/// MinTRL: the number of days after which this Sharpe ratio would reach a PSR of 0.95. `None` if it is not above
+/// `benchmark_sharpe`.
 #[must_use]
 pub fn min_track_record_length(moments: &SharpeMoments, benchmark_sharpe: f64) -> Option<f64> {
     let ahead = moments.sharpe - benchmark_sharpe;
     (ahead > 0.0).then(|| 1.0 + moments.variance_factor() * (normal_quantile(0.95) / ahead).powi(2))
 }
 
-/// The Sharpe ratio that the best of `configurations` worthless ones is expected to have: `SR0` of DSR. `variance` is that of
-/// their Sharpe ratios, ddof = 1. `None` for fewer than two.
+/// The Sharpe ratio that the best of `configurations` worthless ones is expected to have: `SR0` of DSR. `variance` is
+/// that of their Sharpe ratios, ddof = 1. `None` for fewer than two.
 #[must_use]
 pub fn expected_max_sharpe(variance: f64, configurations: usize) -> Option<f64> {
     if configurations < 2 || variance.is_nan() || variance < 0.0 {
@@ -92,14 +93,14 @@ pub fn expected_max_sharpe(variance: f64, configurations: usize) -> Option<f64> 
     Some(variance.sqrt() * ((1.0 - GAMMA) * near + GAMMA * far))
 }
 
-/// DSR, with the benchmark that it deflates by.
+/// DSR, with its benchmark.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct DeflatedSharpe {
     /// `SR0`, daily.
     pub expected_max: f64,
     /// PSR at `SR0`.
     pub probability: f64,
-    /// `K`: display as "at least K", because a record knows only what it ran.
+    /// `K`: display it as "at least K", because a database knows only the runs in it.
     pub configurations: usize,
 }
 
@@ -115,8 +116,8 @@ pub fn deflated_sharpe(
     Some(DeflatedSharpe { expected_max, probability, configurations })
 }
 
-/// DSR, from the daily Sharpe ratio (ddof = 1) of every distinct configuration that the record ever ran on these days, the
-/// selected one included. Trials of one configuration count once: pass one number for them.
+/// DSR, from the daily Sharpe ratio (ddof = 1) of every distinct configuration in the database that ran on these days,
+/// including the selected one. Trials of one configuration count once: pass one number for them.
 #[must_use]
 pub fn deflated_sharpe_of(moments: &SharpeMoments, configurations: &[f64]) -> Option<DeflatedSharpe> {
     deflated_sharpe(moments, deviation(configurations)?.powi(2), configurations.len())

@@ -1,8 +1,8 @@
-//! How deep the deepest fall of the same days would have been in another order.
+//! How deep the maximum drawdown of the same days would have been in another order.
 //!
-//! Daily returns are drawn by the stationary bootstrap (1,999 draws, blocks of [`bootstrap_block_length`]); the band is the
-//! 5th to the 95th percentile of the drawdowns. It is a *reorder band*, not a confidence interval: as one, it would hold the
-//! drawdown of a fresh path in only 53 to 88% of cases at a nominal 95%. There is no verdict on drawdowns.
+//! Daily returns are drawn by the stationary bootstrap (1,999 draws, blocks of [`bootstrap_block_length`]); the band is
+//! the 5th to the 95th percentile of the drawdowns. It is a *reorder band*, not a confidence interval: as one, it would
+//! cover the drawdown of a new path in only 53 to 88% of cases at a nominal 95%. There is no verdict on drawdowns.
 //!
 //! Source of the draws: Politis and Romano (1994). Assumption: a stationary series.
 
@@ -17,9 +17,9 @@ const DRAWS: usize = 1_999;
 /// The realized drawdown and those of the same days in another order, all at or below zero.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ReorderBand {
-    /// What happened.
+    /// The realized drawdown.
     pub realized: f64,
-    /// 5th percentile (the deeper) to 95th.
+    /// From the 5th percentile (deeper) to the 95th.
     pub band: Interval,
     /// Expected block length in days.
     pub block_length: f64,

@@ -1,7 +1,8 @@
-//! What a comparison is about: the unit that varies decides the method and the words.
+//! What a comparison is about: the unit that varies determines the method and the wording.
 //!
-//! Two single runs differ by chance of the runs and of the days. Days can be averaged over; the single run cannot, so with one
-//! trial per side the claim is about *this run*, and never about a model or a configuration.
+//! Two single runs differ by the randomness of the runs and of the days. Averaging over days is possible, averaging
+//! over a single run is not. So with one trial per side the claim is about *this run*, and never about a model or a
+//! configuration.
 
 use crate::trials::MIN_TRIALS;
 use serde::{Deserialize, Serialize};
@@ -23,8 +24,8 @@ pub enum Estimand {
 }
 
 impl Estimand {
-    /// The claim that this many trials support. `trials_b` is `None` for a baseline. `None` with two trials, or three of one
-    /// agent and fewer of the other: compare single runs, or run more trials.
+    /// The claim that this many trials support. `trials_b` is `None` for a baseline. `None` with two trials, or three
+    /// of one agent and fewer of the other: compare single runs, or run more trials.
     #[must_use]
     pub fn of(trials_a: usize, trials_b: Option<usize>, windows: usize) -> Option<Self> {
         match (trials_a, trials_b) {

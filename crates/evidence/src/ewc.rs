@@ -6,22 +6,23 @@
 //! Omega = mean_j L_j^2 ; se = sqrt(Omega / n) ; mean ± t(nu, 0.975) se ; p = 2 P(T_nu > |mean / se|)
 //! ```
 //!
-//! Source: Lazarus, Lewis, Stock and Watson (2018), "HAR inference: recommendations for practice", Journal of Business and
-//! Economic Statistics 36(4); with more cosines than their rule, because daily differences hardly autocorrelate.
+//! Source: Lazarus, Lewis, Stock and Watson (2018), "HAR inference: recommendations for practice", Journal of Business
+//! and Economic Statistics 36(4); with more cosines than their rule, because daily differences have little
+//! autocorrelation.
 //!
-//! Assumptions: the series is stationary, and its dependence is short compared with `n / nu` days. No bootstrap, so no seed,
-//! no number of draws and no block length.
+//! Assumptions: the series is stationary, and its dependence is short compared with `n / nu` days. There is no
+//! bootstrap, so there is no seed, number of draws or block length.
 
 use crate::distribution::{t_quantile, t_two_sided};
 use papertape_core::metric::mean;
 use serde::{Deserialize, Serialize};
 
-/// Under this number of days there is no interval.
+/// The minimum number of days for an interval.
 pub const MIN_INTERVAL_DAYS: usize = 20;
-/// Under this number of days there is no verdict.
+/// The minimum number of days for a verdict.
 pub const MIN_VERDICT_DAYS: usize = 60;
 
-/// A point between two bounds, in the unit of the point.
+/// The bounds of an estimate, in its unit.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Interval {
     /// The lower bound.
@@ -54,7 +55,7 @@ pub fn long_run_variance_with(values: &[f64], cosines: usize) -> f64 {
     let period = 4 * n;
     let table: Vec<f64> =
         (0..period).map(|k| (std::f64::consts::PI * k as f64 / (2 * n) as f64).cos()).collect();
-    // A constant has no part in any of them; without it the sums do not round.
+    // A constant contributes to none of them; removing it avoids rounding errors in the sums.
     let center = mean(values);
     let mut sum = 0.0;
     for j in 1..=cosines {
@@ -125,7 +126,8 @@ impl MeanEstimate {
         t_two_sided(self.t(), self.cosines as f64)
     }
 
-    /// The t quantile of a two-sided test at `level`: 0.05, or one of [`holm_levels`](crate::holm_levels) within a family.
+    /// The t quantile of a two-sided test at `level`: 0.05, or one of [`holm_levels`](crate::holm_levels) within a
+    /// family.
     #[must_use]
     pub fn critical(&self, level: f64) -> f64 {
         t_quantile(1.0 - level / 2.0, self.cosines as f64)
@@ -137,7 +139,7 @@ impl MeanEstimate {
         self.interval_at(0.05)
     }
 
-    /// The interval of the mean per day that misses with the probability `level`.
+    /// The interval of the mean per day with a coverage of `1 - level`.
     #[must_use]
     pub fn interval_at(&self, level: f64) -> Interval {
         let half = self.critical(level) * self.standard_error();
@@ -145,7 +147,7 @@ impl MeanEstimate {
     }
 }
 
-/// A t statistic: 0 of zero over zero.
+/// A t statistic; zero over zero is 0.
 pub(crate) fn ratio(numerator: f64, denominator: f64) -> f64 {
     if numerator.abs() > 0.0 { numerator / denominator } else { 0.0 }
 }

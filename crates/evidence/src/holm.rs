@@ -1,8 +1,8 @@
 //! Several tests at once: Holm's step-down procedure.
 //!
 //! With p-values in ascending order, `p'_(i) = max_{j <= i} min(1, (m - j + 1) p_(j))`. The probability of any false
-//! rejection in the family is at most 5%, whatever the dependence. A family is all pairs that are displayed together, or all
-//! agents against one baseline; it is declared before the results.
+//! rejection in the family is at most 5%, whatever the dependence. A family is all pairs that are displayed together,
+//! or all agents against one baseline; it is declared before the results are known.
 //!
 //! Source: Holm (1979), "A simple sequentially rejective multiple test procedure".
 
@@ -26,8 +26,8 @@ pub fn holm(p_values: &[f64]) -> Vec<f64> {
     adjusted
 }
 
-/// The level with which each p-value is compared: 0.05 over `m` for the smallest, over `m - 1` for the next. Of use for
-/// critical values, as of a [`cone`](crate::cone).
+/// The level with which each p-value is compared: 0.05 over `m` for the smallest, over `m - 1` for the next. Use it for
+/// critical values, such as that of a [`cone`](crate::cone).
 #[must_use]
 pub fn holm_levels(p_values: &[f64]) -> Vec<f64> {
     let mut levels = vec![FAMILY_LEVEL; p_values.len()];

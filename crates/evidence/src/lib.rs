@@ -1,9 +1,9 @@
-//! Whether a difference between runs is more than chance: intervals, tests and verdicts over series of daily returns. Pure:
-//! it must never know where a series comes from, what an agent is, how a result is displayed, a clock, a file or a
-//! database.
+//! Whether a difference between runs is more than chance: intervals, tests and verdicts over series of daily returns.
+//! Pure: it must never know where a series comes from, what an agent is or how a result is displayed, and it must never
+//! use a clock, a file or a database.
 //!
-//! A caller has the daily values of each trial of each agent. It makes a [`ReturnSeries`] of each, aligns them, and
-//! reads the estimate, the interval and the [`Verdict`]:
+//! A caller has the daily values of each trial of each agent. It turns each of them into a [`ReturnSeries`], aligns the
+//! series, and reads the estimate, the interval and the [`Verdict`]:
 //!
 //! ```
 //! use papertape_evidence::{MeanEstimate, ReturnSeries, align};
@@ -25,8 +25,8 @@
 //! # Ok::<(), papertape_evidence::SeriesError>(())
 //! ```
 //!
-//! One file per method. What each proves, and what it does not, is in `docs/method.md`. Daily values are differences of
-//! log returns unless a function says otherwise; 0.01 is one percent.
+//! One file per method. `docs/method.md` explains what each one proves and what it does not. Daily values are
+//! differences of log returns unless a function says otherwise; 0.01 is one percent.
 
 mod block_length;
 mod comparable;

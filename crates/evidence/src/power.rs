@@ -1,10 +1,10 @@
-//! What a comparison of this length can see.
+//! The difference that a comparison of this length can detect.
 //!
-//! `MDE(n) = (t(nu, 0.975) + t(nu, 0.8)) sqrt(Omega / n) Y`: the yearly difference that a two-sided test at 5% finds with a
-//! probability of 80%. Computed from the variance only, never from the observed difference: power at the observed
+//! `MDE(n) = (t(nu, 0.975) + t(nu, 0.8)) sqrt(Omega / n) Y`: the difference per year that a two-sided test at 5%
+//! detects with 80% power. Computed from the variance only, never from the observed difference: power at the observed
 //! difference repeats the p-value (Hoenig and Heisey, 2001, "The abuse of power").
 //!
-//! Assumption: days to come vary as these did.
+//! Assumption: future days vary as much as these.
 
 use crate::distribution::t_quantile;
 use crate::ewc::{MIN_VERDICT_DAYS, cosine_count};
@@ -12,11 +12,11 @@ use crate::ewc::{MIN_VERDICT_DAYS, cosine_count};
 /// Ten points per year.
 pub const DEFAULT_TARGET: f64 = 0.10;
 
-/// Over this number of days there is no answer.
+/// The maximum number of days that is reported.
 const MAX_DAYS: usize = 100_000_000;
 
-/// The min. detectable difference of log returns per year, of `days` days: 0.1 is ten points. `long_run_variance` is per
-/// day.
+/// The minimum detectable difference of log returns per year over `days` days: 0.1 is ten points. `long_run_variance`
+/// is per day.
 ///
 /// ```
 /// let points = 100.0 * papertape_evidence::min_detectable_effect(0.01 * 0.01, 250, 252.0);
@@ -40,7 +40,8 @@ pub fn days_needed(long_run_variance: f64, trading_days_per_year: f64, target: f
     if target.is_nan() || target <= 0.0 || !reaches(MAX_DAYS) {
         return None;
     }
-    // The effect falls with the days: more days divide a variance, and more cosines shrink both quantiles.
+    // The effect decreases with the number of days: more days divide the variance, and more cosines reduce both
+    // quantiles.
     let (mut below, mut enough) = (MIN_VERDICT_DAYS, MAX_DAYS);
     while enough - below > 1 {
         let middle = below + (enough - below) / 2;

@@ -1,15 +1,17 @@
 //! The quiz of a memorization probe: does a model recall the dates and prices that it is tested on?
 //!
-//! The score is the accuracy less that on controls of the same form. Declined items are counted apart and score as chance. The test
-//! is the one-sided score test of two proportions, adjusted by Holm over the kinds; exchanging whole months between
-//! items and controls is the check, because items of one month are not independent. The interval is Newcombe's at 95%.
+//! The score is the accuracy minus the accuracy on controls of the same form. Declined items are counted separately and
+//! score as chance. The test is the one-sided score test of two proportions, with Holm's adjustment over the kinds. A
+//! permutation of whole months between items and controls checks it, because items of one month are not independent.
+//! The interval is Newcombe's at 95%.
 //!
-//! Sources: Newcombe (1998), "Interval estimation for the difference between independent proportions", method 10; Clopper and
-//! Pearson (1934) for counts against chance. Assumptions: controls are as hard as the items for a model that recalls
-//! nothing, and months are exchangeable. `recall shown` does not show that recall was used, and nothing here shows that a
-//! model recalls nothing.
+//! Sources: Newcombe (1998), "Interval estimation for the difference between independent proportions", method 10;
+//! Clopper and Pearson (1934) for counts against chance. Assumptions: controls are as hard as the items for a model
+//! that recalls nothing, and months are exchangeable. `recall shown` does not prove that recall was used, and no result
+//! proves that a model recalls nothing.
 //!
-//! Power at 5%, one-sided: 60% against a chance of 50% needs 200 items (113 correct reject); against controls, 310 and 310.
+//! Power at 5%, one-sided: 60% against chance (50%) needs 200 items (113 correct ones reject); against controls, it
+//! needs 310 of each.
 
 use crate::distribution::{normal_cdf, normal_quantile};
 use crate::ewc::Interval;
@@ -24,7 +26,7 @@ use std::collections::BTreeMap;
 const DRAWS: usize = 9_999;
 /// Under this number of exchangeable months there is no permutation test: 2^5 exchanges would still reach 5%.
 const MIN_MONTHS: usize = 6;
-/// The power that "would have seen" is about.
+/// The power that "would have seen" refers to.
 const POWER: f64 = 0.8;
 
 /// One forced-choice response.
@@ -36,7 +38,7 @@ pub enum QuizResponse {
     Declined,
 }
 
-/// What an item requests.
+/// The kind of fact that an item asks for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum QuizKind {
@@ -125,7 +127,8 @@ impl QuizScore {
     }
 }
 
-/// Newcombe's interval (method 10, without continuity correction) of `a - b`, two accuracies of so many items, at `level`.
+/// Newcombe's interval (method 10, without continuity correction) of `a - b`, two accuracies with their numbers of
+/// items, at `level`.
 #[must_use]
 pub fn newcombe(a: (f64, usize), b: (f64, usize), level: f64) -> Interval {
     let z = normal_quantile(1.0 - level / 2.0);
@@ -162,9 +165,9 @@ pub struct PermutationItem {
     pub is_control: bool,
 }
 
-/// One-sided p-value of the accuracy less that on controls, if whole months are exchanged. A month with items and controls
-/// swaps them with probability 1/2; months with one of the two only are shuffled among each other. `None` under six such
-/// months, or without items or controls.
+/// One-sided p-value of the accuracy minus that on controls, by permutation of whole months. A month with both items
+/// and controls swaps them with probability 1/2; months with only one of the two are shuffled among each other. `None`
+/// under six such months, or without items or controls.
 #[must_use]
 pub fn permutation_by_month(items: &[PermutationItem], seed: Seed) -> Option<f64> {
     // By month: sum and count of the items, and of the controls.
@@ -207,11 +210,11 @@ pub fn permutation_by_month(items: &[PermutationItem], seed: Seed) -> Option<f64
     observed.is_finite().then(|| upper_tail_p(observed, &nulls))
 }
 
-/// The result of one kind. The words are never "clean".
+/// The result of one kind. Its label is never "clean".
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ProbeVerdict {
-    /// Better than on the controls.
+    /// The accuracy is higher than on the controls.
     RecallShown {
         /// Accuracy less that on controls.
         difference: f64,
@@ -226,10 +229,10 @@ pub enum ProbeVerdict {
         difference: f64,
         /// Newcombe's, 95%.
         interval: Interval,
-        /// Percentage points that would have been seen with a probability of 80%.
+        /// Percentage points that would have been detected with 80% power.
         would_have_seen_points: f64,
     },
-    /// No items, no controls, only declined items, too few months, or no difference that these numbers could show.
+    /// No items, no controls, only declined items, too few months, or no difference that these counts could show.
     NotTestable,
 }
 
@@ -247,8 +250,8 @@ impl ProbeVerdict {
     }
 }
 
-/// The verdicts of several kinds: for each the items, the controls, and the p-value of [`permutation_by_month`]. Recall is
-/// shown if the adjusted p-value and that of the permutation are both at most 0.05.
+/// The verdicts of several kinds, from the items, the controls, and the p-value of [`permutation_by_month`] of each.
+/// Recall is shown if the adjusted p-value and that of the permutation are both at most 0.05.
 #[must_use]
 pub fn probe_verdicts(kinds: &[(QuizScore, QuizScore, Option<f64>)]) -> Vec<ProbeVerdict> {
     let sides: Vec<_> =
@@ -288,7 +291,8 @@ fn testable(items: &QuizScore, controls: &QuizScore, check: Option<f64>) -> Opti
     Some(Tested { items: of, controls: against, permutation_p: check?, points })
 }
 
-/// The probability that a one-sided test at 5% of so many items and controls sees `accuracy` against `control_accuracy`.
+/// The power of a one-sided test at 5% to detect `accuracy` against `control_accuracy`, with these numbers of items and
+/// controls.
 ///
 /// ```
 /// assert!((papertape_evidence::difference_power(310, 310, 0.6, 0.5) - 0.81).abs() < 0.005);
@@ -303,7 +307,7 @@ pub fn difference_power(items: usize, controls: usize, accuracy: f64, control_ac
     normal_cdf((accuracy - control_accuracy - critical) / own.sqrt())
 }
 
-/// Percentage points above the controls that are seen with a probability of 80%. `None` if no accuracy is.
+/// Percentage points above the controls that are detected with 80% power. `None` if no accuracy is.
 #[must_use]
 pub fn detectable_points(items: usize, controls: usize, control_accuracy: f64) -> Option<f64> {
     let steps = ((1.0 - control_accuracy) * 1000.0).floor() as usize;
@@ -324,8 +328,8 @@ fn binomial_tail(items: usize, chance: f64, at_least: usize) -> f64 {
     checked_beta_reg(at_least as f64, (items - at_least + 1) as f64, chance).unwrap_or(f64::NAN)
 }
 
-/// The smallest number of correct items that `chance` reaches with a probability of at most `level`, exactly. `None` if even all
-/// of them are not enough.
+/// The smallest number of correct items whose exact probability under `chance` is at most `level`. `None` if even all
+/// items are not enough.
 #[must_use]
 pub fn binomial_critical(items: usize, chance: f64, level: f64) -> Option<usize> {
     (0..=items).find(|correct| binomial_tail(items, chance, *correct) <= level)

@@ -1,23 +1,24 @@
 //! Random numbers of a method, and the stationary bootstrap.
 //!
-//! The seed is a hash of what the figure is of, so the same figure has the same bounds on every machine: ChaCha8, seeded by
-//! BLAKE3 of the method's version, the dataset hashes, the sorted job IDs and the name of the statistic.
+//! The seed is a hash of the inputs of a statistic, so the same statistic has the same bounds everywhere. The generator
+//! is ChaCha8, seeded with the BLAKE3 hash of the method's version, the dataset hashes, the sorted job IDs and the name
+//! of the statistic.
 //!
-//! Source of the bootstrap: Politis and Romano (1994), "The stationary bootstrap". Assumption: a stationary series whose
-//! dependence is short compared with the block length.
+//! Source of the bootstrap: Politis and Romano (1994), "The stationary bootstrap". Assumption: a stationary series
+//! whose dependence is short compared with the block length.
 
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{Rng as _, SeedableRng as _};
 
-/// Part of every seed; incremented whenever the same input could give a different figure.
+/// Part of every seed; incremented whenever the same input could give a different result.
 pub const METHOD_VERSION: u32 = 1;
 
-/// The seed of one figure.
+/// The seed of one statistic.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Seed([u8; 32]);
 
 impl Seed {
-    /// `datasets` are content hashes in the caller's order; `jobs` are IDs in any order; `statistic` is the figure's name.
+    /// `datasets` are content hashes in the caller's order; `jobs` are IDs in any order; `statistic` is its name.
     ///
     /// ```
     /// use papertape_evidence::Seed;
@@ -30,7 +31,7 @@ impl Seed {
         jobs.sort_unstable();
         let mut hasher = blake3::Hasher::new();
         hasher.update(&METHOD_VERSION.to_le_bytes());
-        // Lengths come first, so that no two inputs hash the same bytes.
+        // Lengths come first, so that different inputs never hash the same bytes.
         for part in [datasets, &jobs, &[statistic]] {
             hasher.update(&(part.len() as u64).to_le_bytes());
             for text in part {
@@ -77,8 +78,9 @@ fn scaled(uniform: f64, bound: usize) -> usize {
     ((uniform * bound as f64) as usize).min(bound.saturating_sub(1))
 }
 
-/// The days of one draw of a stationary bootstrap: a random day, then with the probability `restart` (one over the expected
-/// block length) another random day, otherwise the next one, the first after the last. `uniform` gives numbers on [0, 1).
+/// The days of one draw of a stationary bootstrap: a random day, then with probability `restart` (the reciprocal of the
+/// expected block length) another random day, otherwise the next day, wrapping around at the end. `uniform` gives
+/// numbers on [0, 1).
 #[must_use]
 pub fn stationary_indices(days: usize, restart: f64, uniform: &mut dyn FnMut() -> f64) -> Vec<usize> {
     let mut indices = Vec::with_capacity(days);

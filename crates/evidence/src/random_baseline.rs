@@ -1,24 +1,25 @@
 //! A random baseline with the agent's own turnover.
 //!
-//! The agent's schedule of weights is rotated by `u` days and its symbols are renamed, and runs through the same broker, fill,
-//! lots and costs. What remains is the agent's turnover, holding times and leverage, without its timing, its choice, or
-//! both. `p = (1 + #{null >= agent}) / (R + 1)`.
+//! The agent's schedule of weights is rotated by `u` days, its symbols are permuted, and the result runs through the
+//! same broker with the same fill, lots and costs. It has the agent's turnover, holding times and leverage, but not its
+//! timing, its choice, or both. `p = (1 + #{null >= agent}) / (R + 1)`.
 //!
-//! Source: rotation tests, as in Romano and Tirlea (2022), "Permutation testing for dependence in time series", with the p-value
-//! of Phipson and Smyth (2010). Assumption: on this path, every rotation and renaming was equally possible without skill. It
-//! says "this timing and choice, on this path": 3.3 to 6.0% of unskilled agents beat it at 5%.
+//! Source: rotation tests, as in Romano and Tirlea (2022), "Permutation testing for dependence in time series", with
+//! the p-value of Phipson and Smyth (2010). Assumption: on this path, every rotation and permutation was equally likely
+//! without skill. The claim is about this timing and choice, on this path: 3.3 to 6.0% of unskilled agents beat it at
+//! 5%.
 //!
-//! This file draws and counts. To run a draw through the broker is the caller's part.
+//! This file draws and counts. The caller runs each draw through the broker.
 
 use crate::random::{Random, Seed};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 
-/// How often a draw whose symbols lack bars is drawn again before it is discarded.
+/// The maximum number of redraws of a draw whose symbols lack bars, before it is discarded.
 pub const MAX_REDRAWS: usize = 100;
-/// Under this number of distinct schedules there is no test.
+/// The minimum number of distinct schedules for a test.
 pub const MIN_SCHEDULES: usize = 100;
-/// Over this fraction of discarded draws there is no test.
+/// The maximum fraction of discarded draws for a test.
 const MAX_DISCARDED: f64 = 0.2;
 
 /// What a draw changes.
@@ -63,8 +64,8 @@ impl WeightSchedule {
         &self.weights
     }
 
-    /// The schedule of a draw of [`draw_baseline`]. A position that would wrap over the last day closes there and opens on
-    /// the first day.
+    /// The schedule of a draw of [`draw_baseline`]. A position that wraps around closes on the last day and opens on
+    /// the first.
     #[must_use]
     pub fn apply(&self, draw: &BaselineDraw) -> Self {
         let days = self.weights.len();
@@ -96,7 +97,7 @@ impl WeightSchedule {
 /// The draws of one null.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BaselineDraws {
-    /// To run through the broker, in order.
+    /// The draws to run through the broker, in order.
     pub accepted: Vec<BaselineDraw>,
     /// Draws without bars for their symbols, even after [`MAX_REDRAWS`] attempts.
     pub discarded: usize,
@@ -110,7 +111,7 @@ pub struct BaselineDraws {
 pub enum NullTest {
     /// The one-sided p-value and the number of draws behind it.
     Tested {
-        /// Small if few draws do as well as the agent.
+        /// Small if few draws perform as well as the agent.
         p_value: f64,
         /// `R`.
         draws: usize,
@@ -125,7 +126,7 @@ pub enum NullTest {
 }
 
 impl BaselineDraws {
-    /// Whether there is a test, to check before the draws are run.
+    /// Whether a test is possible. Check it before you run the draws.
     #[must_use]
     pub fn is_testable(&self) -> bool {
         let all = self.accepted.len() + self.discarded;

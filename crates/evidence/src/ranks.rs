@@ -1,10 +1,10 @@
-//! Between which ranks an agent can be.
+//! The range of ranks that an agent can have.
 //!
-//! The confidence set of agent `j` of `K` is `[1 + number significantly better, K - number significantly worse]`, from the
-//! Holm decisions over all pairs. Ranks are not bootstrapped.
+//! The confidence set of agent `j` of `K` is `[1 + number significantly better, K - number significantly worse]`, from
+//! the Holm decisions over all pairs. Ranks are not bootstrapped.
 //!
-//! Source: Mogstad, Romano, Shaikh and Wilhelm (2024), "Inference for ranks", Review of Economic Studies 91(1). Assumptions:
-//! those of the tests of the pairs, and a family of all pairs.
+//! Source: Mogstad, Romano, Shaikh and Wilhelm (2024), "Inference for ranks", Review of Economic Studies 91(1).
+//! Assumptions: those of the tests of the pairs, and a family of all pairs.
 
 use crate::holm::FAMILY_LEVEL;
 
@@ -15,7 +15,7 @@ pub struct PairDecision {
     pub a: usize,
     /// Position of the second agent.
     pub b: usize,
-    /// The estimate of `a` less that of `b`.
+    /// The estimate of `a` minus that of `b`.
     pub difference: f64,
     /// Adjusted by [`holm`](crate::holm) over all pairs.
     pub holm_p: f64,

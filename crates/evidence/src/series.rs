@@ -1,8 +1,8 @@
 //! Daily log returns, and the days that several series share.
 //!
-//! `g(t) = ln(1 + r(t))`, `r(t)` as in `docs/metrics.md`. `d(t) = g_A(t) - g_B(t)`, on days that both closed. What a series
-//! gained on a day that another did not close counts on the next day that all closed, so the sum of `d` is
-//! `ln(V_A / V_B)` over the shared days and its sign cannot contradict the displayed returns.
+//! `g(t) = ln(1 + r(t))`, `r(t)` as in `docs/metrics.md`. `d(t) = g_A(t) - g_B(t)`, on days that both closed. A gain on
+//! a day that another series did not close counts on the next day that all closed, so the sum of `d` is `ln(V_A / V_B)`
+//! over the shared days and its sign cannot contradict the displayed returns.
 //!
 //! Assumption: the values of a day are those of its close, without deposits or withdrawals.
 
@@ -10,7 +10,7 @@ use papertape_core::metric::daily_returns;
 use papertape_core::time::Date;
 use std::collections::BTreeSet;
 
-/// Why daily values are not a series. The caller passed invalid data.
+/// Why daily values do not form a series: the caller passed invalid data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum SeriesError {
     /// The initial value is not a number above zero.
@@ -33,8 +33,8 @@ pub struct ReturnSeries {
 }
 
 impl ReturnSeries {
-    /// From the values at the closes, the first return over `initial`. The series ends before the first day whose value is
-    /// zero or below; that day is [`insolvent_on`](Self::insolvent_on).
+    /// From the values at the closes, the first return over `initial`. The series ends before the first day whose value
+    /// is zero or below; that day is [`insolvent_on`](Self::insolvent_on).
     ///
     /// # Errors
     /// If the initial value is not above zero, a value is not finite, or days do not ascend.
@@ -85,7 +85,7 @@ impl ReturnSeries {
         self.log_returns.iter().map(|g| g.exp_m1()).collect()
     }
 
-    /// The day on which everything was lost; an insolvent series is named and never compared.
+    /// The day on which everything was lost; an insolvent series is listed and never compared.
     #[must_use]
     pub fn insolvent_on(&self) -> Option<Date> {
         self.insolvent_on
@@ -128,8 +128,8 @@ impl AlignedSeries {
         self.log_returns[a].iter().zip(&self.log_returns[b]).map(|(a, b)| a - b).collect()
     }
 
-    /// Only the days that `is_chosen` selects, such as those with full research. These are selected days: display the
-    /// difference with its interval and never a verdict.
+    /// Only the days that `is_chosen` selects, such as those with full research. These days are a selected subset:
+    /// display the difference with its interval, and never a verdict.
     #[must_use]
     pub fn only(&self, is_chosen: impl Fn(Date) -> bool) -> Self {
         let kept: Vec<usize> = (0..self.days.len()).filter(|at| is_chosen(self.days[*at])).collect();
@@ -170,7 +170,7 @@ fn on_days(series: &ReturnSeries, first: Option<Date>, days: &[Date]) -> Vec<f64
     days.iter().map(sum_until).collect()
 }
 
-/// Values less the model cost so far: `V(t) - sum of cost up to t`. `daily_cost` has one amount per value. The
+/// Values minus the cumulative model cost: `V(t) - sum of cost up to t`. `daily_cost` has one amount per value. The
 /// result depends on the size of the account: the same calls cost a large account a smaller fraction.
 #[must_use]
 pub fn net_of_cost(values: &[(Date, f64)], daily_cost: &[f64]) -> Vec<(Date, f64)> {

@@ -1,12 +1,12 @@
-//! The Sharpe ratio and the difference of two, with their intervals, by influence.
+//! The Sharpe ratio and the difference of two, with intervals from influence functions.
 //!
-//! `z = (r - m) / s` (ddof = 0), `S = m / s`. The influence of a day is `z - S/2 (z² - 1)`; the long-run variance of the
-//! influences is that of `S` ([`MeanEstimate`]). Of a difference: that of the difference of the two influences. A constant
-//! factor turns point and interval into ddof = 1 and a year.
+//! `z = (r - m) / s` (ddof = 0), `S = m / s`. The influence of a day is `z - S/2 (z² - 1)`; the long-run variance of
+//! the influences is that of `S` ([`MeanEstimate`]). For a difference, it is that of the difference of the two
+//! influences. A constant factor converts the estimate and its interval to ddof = 1 and annualizes them.
 //!
-//! Source: Lo (2002), "The statistics of Sharpe ratios"; Ledoit and Wolf (2008), "Robust performance hypothesis testing with
-//! the Sharpe ratio". Assumptions: stationary returns with four finite moments, at least 60 days, and 60 days on which each
-//! agent's return is not zero.
+//! Source: Lo (2002), "The statistics of Sharpe ratios"; Ledoit and Wolf (2008), "Robust performance hypothesis testing
+//! with the Sharpe ratio". Assumptions: stationary returns with four finite moments, at least 60 days, and 60 days on
+//! which each agent's return is nonzero.
 
 use crate::ewc::{Interval, MIN_VERDICT_DAYS, MeanEstimate};
 use papertape_core::metric::mean;
@@ -45,7 +45,7 @@ impl SharpeEstimate {
     }
 }
 
-/// Of daily returns in excess of the risk-free rate. `None` under 60 days, or under 60 days with a return that is not zero.
+/// Of daily returns in excess of the risk-free rate. `None` under 60 days, or under 60 days with a nonzero return.
 #[must_use]
 pub fn sharpe_estimate(returns: &[f64]) -> Option<SharpeEstimate> {
     if !is_active(returns) {
@@ -55,7 +55,7 @@ pub fn sharpe_estimate(returns: &[f64]) -> Option<SharpeEstimate> {
     Some(SharpeEstimate { sharpe, influence: MeanEstimate::of(&influence)? })
 }
 
-/// The Sharpe ratio of `a` less that of `b`, on the same days. `None` where either has none, or if they differ in length.
+/// The Sharpe ratio of `a` minus that of `b`, on the same days. `None` if either has none, or if they differ in length.
 #[must_use]
 pub fn sharpe_difference(a: &[f64], b: &[f64]) -> Option<SharpeEstimate> {
     if a.len() != b.len() || !is_active(a) || !is_active(b) {
@@ -72,7 +72,7 @@ pub fn sharpe_influence(returns: &[f64]) -> Option<(f64, Vec<f64>)> {
     let m = mean(returns);
     let squares: Vec<f64> = returns.iter().map(|r| (r - m).powi(2)).collect();
     let s = mean(&squares).sqrt();
-    // Below this, what is left of the deviation is rounding.
+    // Below this, the deviation is only rounding error.
     if returns.len() < 2 || s <= 1e-12 {
         return None;
     }

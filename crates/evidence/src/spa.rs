@@ -1,16 +1,17 @@
-//! One line for many agents: is any of `K` better than the baseline? Hansen's test for superior predictive ability (SPA).
+//! Is any of `K` agents better than the baseline? Hansen's test for superior predictive ability (SPA).
 //!
 //! ```text
 //! ω² = γ0 + 2 sum_i κ_i γ_i ,  κ_i = (n - i)/n (1 - q)^i + i/n (1 - q)^(n - i)
 //! T  = max(0, max_k sqrt(n) dbar_k / ω_k) ;  T* likewise of dbar* less its center ;  p = (1 + #{T* >= T}) / (B + 1)
 //! ```
 //!
-//! Centers: `max(0, dbar)` for the lower p-value, `dbar` where `dbar >= -ω sqrt(2 ln ln n / n)` and else 0 for the consistent
-//! one, `dbar` for the upper one. The draws are those of the stationary bootstrap with restart probability `q`.
+//! Centers: `max(0, dbar)` for the lower p-value, `dbar` where `dbar >= -ω sqrt(2 ln ln n / n)` and else 0 for the
+//! consistent one, `dbar` for the upper one. The draws are those of the stationary bootstrap with restart probability
+//! `q`.
 //!
 //! Source: Hansen (2005), "A test for superior predictive ability", Journal of Business and Economic Statistics 23(4).
-//! Assumptions: stationary differences, dependence short compared with `1/q` days. It does not say which agent is better.
-//! `arch` 8.0.0 does not divide its maximum by ω, so it is an oracle for the unstudentized form only.
+//! Assumptions: stationary differences, dependence short compared with `1/q` days. It does not say which agent is
+//! better. `arch` 8.0.0 does not divide its maximum by ω, so it is a reference for the unstudentized form only.
 
 use crate::block_length::bootstrap_block_length;
 use crate::ewc::MIN_VERDICT_DAYS;
@@ -43,16 +44,16 @@ pub struct SpaResult {
 }
 
 impl SpaResult {
-    /// `(1 + #{T* >= T}) / (B + 1)`; the consistent one is the one to display.
+    /// `(1 + #{T* >= T}) / (B + 1)`; display the consistent one.
     #[must_use]
     pub fn p_values(&self) -> [f64; 3] {
         self.exceedances.map(|count| (1 + count) as f64 / (self.draws + 1) as f64)
     }
 }
 
-/// The studentized test with 9,999 draws. `differences` has the daily differences of each agent from the baseline, on the
-/// same days. Blocks are as long as the longest [`bootstrap_block_length`] of them. `None` under 60 days, without agents, and
-/// if the agents' days differ.
+/// The studentized test with 9,999 draws. `differences` has the daily differences of each agent from the baseline, on
+/// the same days. Blocks are as long as the longest [`bootstrap_block_length`] of them. `None` under 60 days, without
+/// agents, and if the agents' days differ.
 #[must_use]
 pub fn spa(differences: &[Vec<f64>], seed: Seed) -> Option<SpaResult> {
     if differences.first()?.len() < MIN_VERDICT_DAYS {
@@ -65,7 +66,7 @@ pub fn spa(differences: &[Vec<f64>], seed: Seed) -> Option<SpaResult> {
     })
 }
 
-/// The test with draws of the caller: `indices` returns the days of the next draw. `restart` is `q`.
+/// The test with the caller's draws: `indices` returns the days of the next draw. `restart` is `q`.
 #[must_use]
 pub fn spa_with(
     differences: &[Vec<f64>],
@@ -80,7 +81,7 @@ pub fn spa_with(
     }
     let n = days as f64;
     let omegas: Vec<f64> = differences.iter().map(|d| omega(d, restart)).collect();
-    // A series that never varies has no statistic of its own.
+    // A constant series has no statistic.
     let agents: Vec<Agent<'_>> = differences
         .iter()
         .zip(&omegas)

@@ -1,24 +1,24 @@
 //! Trials on exactly the same days: Welch's t test over the trials' means.
 //!
-//! `G_i = mean_t g_i(t)`; `t = (mean G_A - mean G_B) / sqrt(s_A²/N_A + s_B²/N_B)` with the degrees of freedom of Welch and
-//! Satterthwaite; against a baseline, which has no trial noise, the one-sample t. At least three trials per agent.
+//! `G_i = mean_t g_i(t)`; `t = (mean G_A - mean G_B) / sqrt(s_A²/N_A + s_B²/N_B)` with the degrees of freedom of Welch
+//! and Satterthwaite; against a baseline, which has no trial noise, the one-sample t. At least three trials per agent.
 //!
 //! Source: Welch (1947), "The generalization of Student's problem when several different population variances are
-//! involved". It says how far two agents are apart on these days, beyond run-to-run noise. It is displayed as a spread and
-//! never as "better": trials are not draws of the market, and over trials only, two agents of one law differ in 14 to 28% of
-//! cases.
+//! involved". It shows how far two agents differ on these days, beyond run-to-run noise. It is displayed as a spread
+//! and never as "better": trials are not draws from the market, and by trials only, two agents with the same
+//! distribution are called different in 14 to 28% of cases.
 
 use crate::distribution::{t_quantile, t_two_sided};
 use crate::ewc::{Interval, ratio};
 use papertape_core::metric::{deviation, mean};
 
-/// Trials per agent for this test and for a claim about a configuration.
+/// The minimum number of trials per agent, for this test and for a claim about a configuration.
 pub(crate) const MIN_TRIALS: usize = 3;
 
-/// How far two agents are apart on these days, as mean log returns per day.
+/// How far two agents differ on these days, as mean log returns per day.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct TrialComparison {
-    /// Mean of the trials of A less that of B.
+    /// Mean of the trials of A minus that of B.
     pub difference: f64,
     /// Of the difference.
     pub standard_error: f64,

@@ -7,17 +7,17 @@
 //! df   = nu if E = 0, else V² / (Vday² / nu + E² / sum(N - 1)) ; t = D / sqrt(V)
 //! ```
 //!
-//! `gbar` is the mean of a side's trials by day, `G_i` the mean of trial `i` over the days. `T - I` is what trials differ by
-//! beyond the noise of their days, such as a lasting difference in skill, which more days do not average out. A baseline is
-//! one trial without trial noise; so is a single run, but then the claim is about *this run* only.
+//! `gbar` is the mean of a side's trials by day, `G_i` the mean of trial `i` over the days. `T - I` is the variance
+//! between trials beyond the noise of their days, such as a lasting difference in skill, which more days do not average
+//! out. A baseline is one trial without trial noise; so is a single run, but then the claim is about *this run* only.
 //!
-//! Windows: disjoint ranges of days, each with trials of its own. Days are joined in date order, and the `E` of the
-//! windows are summed with the weights `(n_w / n)²`; `sum(N - 1)` runs over windows and sides. Overlapping windows are not
-//! pooled.
+//! Windows are disjoint ranges of days, each with its own trials. Days are joined in date order, and the `E` of the
+//! windows are summed with the weights `(n_w / n)²`; `sum(N - 1)` runs over windows and sides. Overlapping windows are
+//! not pooled.
 //!
-//! Source: crossed random effects as in Owen (2007), "The pigeonhole bootstrap", with EWC for the days and Satterthwaite
-//! (1946) for the degrees of freedom. Assumptions: those of [`MeanEstimate`](crate::MeanEstimate), and trials that are
-//! independent given the days.
+//! Source: crossed random effects as in Owen (2007), "The pigeonhole bootstrap", with EWC for the days and
+//! Satterthwaite (1946) for the degrees of freedom. Assumptions: those of [`MeanEstimate`](crate::MeanEstimate), and
+//! trials that are independent given the days.
 
 use crate::distribution::{t_quantile, t_two_sided};
 use crate::ewc::{Interval, MIN_INTERVAL_DAYS, cosine_count, long_run_variance, ratio};
@@ -70,7 +70,7 @@ pub struct SideVariance {
     pub trials: usize,
     /// `T`: variance of the mean of the trials.
     pub total: f64,
-    /// `I`: what of it the noise of the days explains.
+    /// `I`: the part of it that the noise of the days explains.
     pub from_days: f64,
 }
 
@@ -89,7 +89,7 @@ pub struct TwoWay {
     pub degrees_of_freedom: f64,
     /// Of A and B, window by window.
     pub sides: Vec<[SideVariance; 2]>,
-    /// Windows in which A was ahead of B.
+    /// Number of windows in which A was ahead of B.
     pub windows_ahead: usize,
 }
 

@@ -1,15 +1,15 @@
-//! The words for a comparison: the first that applies.
+//! The verdict of a comparison: the first one that applies.
 //!
 //! 1. `not_comparable`
 //! 2. `insolvent`
 //! 3. `identical`: every |d| at most 1e-12
 //! 4. `interim`: before the planned last day or trial
 //! 5. `too_few_days`: under 60, or under 30 with a difference
-//! 6. `better`, `worse`: Holm p at most 0.05, and the same if the same orders are filled at the next open, and net of model
-//!    cost
+//! 6. `better`, `worse`: Holm p at most 0.05, and the same if the same orders are filled at the next open, and net of
+//!    model cost
 //! 7. `not_distinguishable`, always with the min. detectable difference and the days needed
 //!
-//! `interim` exists because looking 20 times between day 60 and day 250 turns an error rate of 5% into 19.9%.
+//! `interim` exists because checking 20 times between day 60 and day 250 raises an error rate of 5% to 19.9%.
 
 use crate::comparable::Mismatch;
 use crate::ewc::{MIN_INTERVAL_DAYS, MIN_VERDICT_DAYS};
@@ -17,15 +17,15 @@ use crate::holm::FAMILY_LEVEL;
 use crate::power::{days_needed, min_detectable_effect};
 use serde::{Deserialize, Serialize};
 
-/// Days with a difference that a verdict needs.
+/// The minimum number of days with a difference for a verdict.
 const MIN_DIFFERENT_DAYS: usize = 30;
-/// A daily difference up to this is rounding.
+/// A daily difference up to this is rounding error.
 const IDENTICAL: f64 = 1e-12;
 
 /// An estimate with its p-value within the family.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Contrast {
-    /// A less B, in log return per day.
+    /// A minus B, in log return per day.
     pub difference: f64,
     /// Adjusted by [`holm`](crate::holm).
     pub holm_p: f64,
@@ -58,7 +58,8 @@ pub struct VerdictInput<'a> {
     pub long_run_variance: f64,
     /// `Y` of the market.
     pub trading_days_per_year: f64,
-    /// The difference per year that `days_needed` is about: [`DEFAULT_TARGET`](crate::DEFAULT_TARGET) unless configured.
+    /// The difference per year that `days_needed` refers to: [`DEFAULT_TARGET`](crate::DEFAULT_TARGET) unless
+    /// configured.
     pub target: f64,
 }
 
@@ -83,7 +84,7 @@ impl RobustnessCheck {
     }
 }
 
-/// What a comparison that distinguishes nothing could have seen.
+/// What an indistinguishable comparison could have detected.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct NotDistinguishable {
     /// The checks that a significant difference did not pass; empty if it is not significant.
@@ -94,16 +95,16 @@ pub struct NotDistinguishable {
     pub days_needed: Option<usize>,
 }
 
-/// The words for a comparison.
+/// The verdict of a comparison.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", tag = "verdict")]
 pub enum Verdict {
     /// The runs differ in more than the agents.
     NotComparable {
-        /// In what.
+        /// The conditions that differ.
         mismatches: Vec<Mismatch>,
     },
-    /// A side lost everything: named, never compared.
+    /// A side lost everything: listed, never compared.
     Insolvent {
         /// Whether A did.
         a: bool,
@@ -127,7 +128,7 @@ pub enum Verdict {
     Better,
     /// A is worse than B.
     Worse,
-    /// Nothing is shown, which is not the same as no difference.
+    /// No difference is shown, which does not mean that there is none.
     NotDistinguishable(NotDistinguishable),
 }
 

@@ -27,7 +27,7 @@ pub struct AuditQuery {
     #[serde(default, deserialize_with = "maybe_day")]
     #[param(value_type = Option<String>, format = Date)]
     pub to: Option<Date>,
-    /// Max sessions. A page audits the sessions that it lists.
+    /// Max sessions. The request audits the sessions of its page.
     #[serde(default, deserialize_with = "rows")]
     #[param(minimum = 1, maximum = 200)]
     pub limit: Option<u32>,
@@ -44,7 +44,7 @@ pub struct AuditResponse {
     pub rules_version: u32,
     /// The dataset's content hash.
     pub dataset: String,
-    /// How the sessions of this page came out.
+    /// The results of the sessions on this page.
     pub summary: AuditSummary,
     /// The sessions.
     pub sessions: Vec<AuditedSession>,
@@ -85,7 +85,7 @@ impl AuditSummary {
     }
 }
 
-/// How a session came out.
+/// The result of a session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum AuditVerdict {
@@ -106,7 +106,7 @@ pub struct AuditedSession {
     pub date: Date,
     /// The agent.
     pub model: String,
-    /// The session; `null` if nothing was read of it.
+    /// The session; `null` if its record was not read.
     pub session_id: Option<i64>,
     /// The verdict.
     pub verdict: AuditVerdict,
@@ -129,13 +129,13 @@ pub struct AuditedSession {
 /// Why a session cannot be audited.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct UnverifiableReason {
-    /// `point_in_time`: it, or a session that its account or memory came from, could see more than the market view;
+    /// `point_in_time`: it, or a session that its account or memory came from, had access to more than the market view;
     /// `rules_version`: recorded under other rules; `dataset`: the data are not available; `record`: the record cannot
     /// be read.
     pub kind: UnverifiableKind,
     /// The reason in a sentence.
     pub message: String,
-    /// Where the mark comes from; `null` for other kinds.
+    /// The origin of the mark; `null` for other kinds.
     pub point_in_time_reason: Option<PointInTimeReason>,
 }
 
@@ -143,7 +143,7 @@ pub struct UnverifiableReason {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum UnverifiableKind {
-    /// The session, or one that it continues, could see more than the market view.
+    /// The session, or one that it continues, had access to more than the market view.
     PointInTime,
     /// The job was recorded under another version of the rules.
     RulesVersion,
@@ -166,13 +166,13 @@ pub struct NewestRead {
     pub known_at: Timestamp,
 }
 
-/// Something that is wrong with a session.
+/// A problem of a session.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct AuditFinding {
     /// What it is.
     pub kind: AuditFindingKind,
-    /// The runs that found it: `cut` (data that end at the instant), `poisoned` (data with another future). Empty if the
-    /// record alone shows it.
+    /// The runs that found it: `cut` (data that end at the instant), `poisoned` (data with another future). Empty if
+    /// the record shows it without a run.
     pub variants: Vec<AuditVariant>,
     /// The phase: `pre`, `session`, `bar`, `close` or `post`; `null` for the whole day.
     pub phase: Option<AuditPhase>,
@@ -182,7 +182,7 @@ pub struct AuditFinding {
     pub part: Option<String>,
     /// JSON pointer of the first difference.
     pub pointer: Option<String>,
-    /// An excerpt of the recorded value. The record has it in full.
+    /// An excerpt of the recorded value. The record has the full value.
     pub recorded: Option<String>,
     /// An excerpt of the value of the first run that found it.
     pub recomputed: Option<String>,

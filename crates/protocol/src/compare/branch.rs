@@ -6,7 +6,7 @@ use papertape_core::time::Date;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-/// Where a branch and its parent part.
+/// The first difference between a branch and its parent.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct BranchComparison {
     /// The parent job.
@@ -17,7 +17,7 @@ pub struct BranchComparison {
     pub agent: String,
     /// The day of the cut.
     pub date: Date,
-    /// The cut within the day.
+    /// The node or step at which the cut is.
     pub at: String,
     /// The first step that differs; `null`: none does.
     pub first_difference: Option<StepDifference>,
@@ -25,9 +25,9 @@ pub struct BranchComparison {
     pub decisions: Vec<DecisionDifference>,
     /// The number of days on which the orders differ.
     pub different_days: usize,
-    /// Days from the cut on that both closed.
+    /// Number of days from the cut on that both closed.
     pub days: usize,
-    /// The branch less its parent, from the day of the cut on; `null` without a shared day.
+    /// The branch minus its parent, from the day of the cut on; `null` without a shared day.
     pub difference: Option<DifferenceResponse>,
 }
 
@@ -38,11 +38,11 @@ pub struct StepDifference {
     pub date: Date,
     /// The step's path, such as `solo#1/model#2`.
     pub path: String,
-    /// `request`, `response`, or `missing`: only one of the two has it.
+    /// `request`, `response`, or `missing` if only one of the two has the step.
     pub differs: String,
     /// A unified diff of the texts, the parent's lines with `-`, at most 200 lines.
     pub diff: Vec<String>,
-    /// Whether the diff is cut off.
+    /// Whether the diff is truncated.
     pub is_truncated: bool,
 }
 
@@ -53,8 +53,8 @@ pub struct DecisionDifference {
     pub date: Date,
     /// The parent's fills and rejected orders.
     pub parent: Vec<String>,
-    /// The branch's.
+    /// The branch's fills and rejected orders.
     pub branch: Vec<String>,
-    /// The branch's portfolio value less the parent's, at the close.
+    /// The branch's portfolio value minus the parent's, at the close.
     pub value_difference: Number,
 }

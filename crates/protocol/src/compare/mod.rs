@@ -21,15 +21,16 @@ pub const MAX_ITEMS: usize = 12;
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub struct CompareQuery {
-    /// What to compare, separated by commas: `job:ID` or `experiment:ID` (all agents), either with `/AGENT` for one agent,
-    /// `latest`, `baseline:buy_and_hold`, `baseline:equal_weight`, `baseline:random`, or `symbol:AAPL`. 2 to 12 items.
+    /// What to compare, separated by commas: `job:ID` or `experiment:ID` (all agents), either with `/AGENT` for one
+    /// agent, `latest`, `baseline:buy_and_hold`, `baseline:equal_weight`, `baseline:random`, or `symbol:AAPL`. 2 to 12
+    /// items.
     #[param(example = "latest,baseline:buy_and_hold")]
     pub select: String,
-    /// The item that all others are compared with: one of `select`, or an agent's name. Absent: what the experiment
-    /// declared, else all pairs.
+    /// The item that all others are compared with: one of `select`, or an agent's name. Absent: the family that the
+    /// experiment declares, else all pairs.
     pub against: Option<String>,
-    /// What the experiment varies, separated by commas: `mask`, `model`, `costs`, `prompt`. With `model` or `prompt`, agents may
-    /// differ in nothing else.
+    /// What the experiment varies, separated by commas: `mask`, `model`, `costs`, `prompt`. With `model` or `prompt`,
+    /// agents may not differ in anything else.
     pub vary: Option<String>,
     /// The difference per year, in points, that `days_needed` is about. Default: 10.
     pub points: Option<f64>,
@@ -50,11 +51,12 @@ pub struct CompareResponse {
     pub items: Vec<ComparedItem>,
     /// One entry per test of the family.
     pub pairs: Vec<ComparedPair>,
-    /// Whether any item is better than the one that all are compared with (SPA). Secondary, never a verdict.
+    /// Whether any item is better than the one that all are compared with (SPA). A secondary statistic, never a
+    /// verdict.
     pub any_better: Option<SpaResponse>,
     /// Tests against random timing and choice, if `baseline:random` was selected: one entry per agent.
     pub random: Vec<RandomBaselineResponse>,
-    /// If one of two agents is a branch of the other: where they part.
+    /// If one of two agents is a branch of the other: their first difference.
     pub branch: Option<BranchComparison>,
     /// Caveats.
     pub notes: Vec<String>,
@@ -76,7 +78,7 @@ pub struct FamilyResponse {
     pub adjustment: String,
     /// The level of the family.
     pub level: f64,
-    /// The experiment that declared it before it ran. `null`: it was chosen with this request.
+    /// The experiment that declared the family before it ran. `null`: the family was chosen with this request.
     pub declared_by: Option<String>,
 }
 
@@ -91,7 +93,7 @@ pub struct ComparedItem {
     pub kind: String,
     /// The agent.
     pub agent: Option<String>,
-    /// `false`: rules, not a language model.
+    /// `false`: a rule-based agent, not a language model.
     pub is_llm: Option<bool>,
     /// The experiment that its trials are of.
     pub experiment_id: Option<String>,
@@ -101,11 +103,11 @@ pub struct ComparedItem {
     pub trials: u32,
     /// Windows of days.
     pub windows: u32,
-    /// Closed trading days, over all windows. Those of each trial, if they have as many, else the smallest number.
+    /// Closed trading days of a trial, over all windows. If trials differ, the smallest number.
     pub days: usize,
     /// The planned days.
     pub planned_days: usize,
-    /// Why it is interim; `null`: its planned end is reached.
+    /// Why it is interim; `null`: it has reached its planned end.
     pub interim: Option<String>,
     /// The first day.
     pub start_date: Option<Date>,
@@ -113,35 +115,35 @@ pub struct ComparedItem {
     pub end_date: Option<Date>,
     /// The day on which a trial lost everything.
     pub insolvent_on: Option<Date>,
-    /// Total return over its days; of several trials, the mean. `null` over several windows.
+    /// The total return over its days; for several trials, the mean. `null` for several windows.
     pub total_return: Option<f64>,
     /// Its own log return per day, with its interval.
     pub mean: Option<MeanResponse>,
-    /// The Sharpe ratio, annualized, with its interval; of a single run only.
+    /// The annualized Sharpe ratio with its interval, for a single run only.
     pub sharpe: Option<SharpeResponse>,
     /// Why there is no Sharpe ratio: `too_few_days`, `too_few_active_days` or `several_trials`.
     pub sharpe_unavailable: Option<String>,
-    /// Secondary figures; `null` under 60 days and of several trials.
+    /// Secondary statistics; `null` under 60 days and for several trials.
     pub secondary: Option<SecondaryFigures>,
-    /// The largest decline; of several trials, the mean.
+    /// The maximum drawdown; for several trials, the mean.
     pub max_drawdown: Option<f64>,
-    /// The drawdowns of the same days in another order, 5% to 95%: a reorder band, not a confidence interval. `null` under 60
-    /// days and of several trials.
+    /// The drawdowns of the same days in another order, 5% to 95%: a reorder band, not a confidence interval. `null`
+    /// under 60 days and for several trials.
     pub reorder_band: Option<IntervalResponse>,
     /// Days with full research in all trials.
     pub full_research_days: usize,
     /// The other days.
     pub fallback_days: usize,
-    /// The sum of log returns on days without full research; of several trials, the mean.
+    /// The sum of log returns on days without full research; for several trials, the mean.
     pub fallback_log_return: f64,
     /// The model cost in US dollars, per trial; `null` if the price of a call is unknown.
     pub model_cost_usd: Option<Number>,
-    /// The total return net of model cost. It depends on the size of the account. `null` if the account is not in US dollars, or
-    /// the cost is unknown.
+    /// The total return net of model cost. It depends on the size of the account. `null` if the account is not in US
+    /// dollars, or the cost is unknown.
     pub net_total_return: Option<f64>,
     /// The ranks that it can have, in a family of all pairs.
     pub rank: Option<RankResponse>,
-    /// The cumulated log return at each close; of several trials, the mean.
+    /// The cumulative log return at each close; for several trials, the mean.
     pub curve: Vec<CurvePoint>,
 }
 
@@ -163,22 +165,23 @@ pub struct CurvePoint {
     pub log_return: f64,
 }
 
-/// Secondary figures of a Sharpe ratio, never a verdict. They assume independent days.
+/// Secondary statistics of a Sharpe ratio, never a verdict. They assume independent days.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct SecondaryFigures {
     /// The Sharpe ratio per day, ddof 1.
     pub daily_sharpe: f64,
-    /// PSR: the probability that the true Sharpe ratio is above zero. It passes 0.95 for 8 to 9% of worthless agents whose
-    /// returns have an autocorrelation of 0.2.
+    /// PSR: the probability that the true Sharpe ratio is above zero. It passes 0.95 for 8 to 9% of worthless agents
+    /// whose returns have an autocorrelation of 0.2.
     pub probabilistic_sharpe: Option<f64>,
-    /// MinTRL: the days with which this Sharpe ratio would reach a PSR of 0.95; `null` if it is not above zero.
+    /// MinTRL: the number of days after which this Sharpe ratio would reach a PSR of 0.95; `null` if it is not above
+    /// zero.
     pub min_track_record_days: Option<f64>,
-    /// DSR: the PSR over what the best of all configurations that ran on these days would reach by chance; `null` for a single
-    /// configuration.
+    /// DSR: the PSR over what the best of all configurations that ran on these days would reach by chance; `null` for a
+    /// single configuration.
     pub deflated_sharpe: Option<f64>,
-    /// The daily Sharpe ratio that DSR deflates by.
+    /// The daily Sharpe ratio that DSR uses as its benchmark.
     pub expected_max_sharpe: Option<f64>,
-    /// The distinct configurations that this record ran on these days: at least this many were tried.
+    /// The number of distinct configurations in this database that ran on these days. At least this many were tried.
     pub configurations: usize,
 }
 

@@ -4,20 +4,20 @@ use papertape_core::time::Date;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-/// Two compared items: A less B.
+/// Two compared items: A minus B.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct ComparedPair {
     /// The first item.
     pub a: String,
     /// The second item.
     pub b: String,
-    /// `better`, `worse`, `not_distinguishable`, `too_few_days`, `interim`, `identical`, `insolvent` or `not_comparable`: A
-    /// against B.
+    /// `better`, `worse`, `not_distinguishable`, `too_few_days`, `interim`, `identical`, `insolvent` or
+    /// `not_comparable`: A against B.
     #[schema(schema_with = crate::vocabulary::verdict)]
     pub verdict: String,
     /// The same in words.
     pub words: String,
-    /// What the estimate is about: `run_against_baseline`, `two_runs`, `configurations` or `windows`; `null` if there is no
+    /// What the estimate is about: `run_against_baseline`, `two_runs`, `configurations` or `windows`; `null` without a
     /// claim.
     pub estimand: Option<String>,
     /// The same in words.
@@ -30,7 +30,7 @@ pub struct ComparedPair {
     pub days: usize,
     /// Of these, days with a difference.
     pub different_days: usize,
-    /// Total return of A over the shared days; of several trials, from the mean of their log returns.
+    /// Total return of A over the shared days; for several trials, from the mean of their log returns.
     pub return_a: Option<f64>,
     /// That of B.
     pub return_b: Option<f64>,
@@ -38,25 +38,27 @@ pub struct ComparedPair {
     pub difference: Option<DifferenceResponse>,
     /// Adjusted by Holm over the family; `null` under 20 days.
     pub holm_p: Option<f64>,
-    /// The smallest difference per year, in points, that would have been seen with a probability of 80%; `null` under 60 days.
+    /// The smallest difference per year, in points, that would have been detected with 80% power; `null` under 60 days.
     pub min_detectable_points: Option<f64>,
-    /// The days with which `target_points` would be seen; `null` if no number of days is enough, and under 60 days.
+    /// The number of days needed to detect `target_points`; `null` if no number of days is enough, and under 60 days.
     pub days_needed: Option<usize>,
     /// The same orders, filled at the next open.
     pub refilled: CheckResponse,
     /// Net of model cost.
     pub net_of_model_cost: CheckResponse,
-    /// The days with full research in all trials of both: selected days, so without a verdict.
+    /// The difference on days with full research in all trials of both. These are a selected subset, so there is no
+    /// verdict.
     pub full_research: Option<DifferenceResponse>,
-    /// How far the trials are apart on exactly these days: a spread, without a verdict. Of three or more trials in one window.
+    /// How far the trials differ on exactly these days: a spread, without a verdict. For three or more trials in one
+    /// window.
     pub trial_spread: Option<TrialSpreadResponse>,
     /// Parts of the variance of several trials.
     pub variance: Option<VarianceResponse>,
-    /// Of several windows: in how many A was ahead.
+    /// For several windows: in how many A was ahead.
     pub windows_ahead: Option<WindowsAhead>,
-    /// The difference of the annualized Sharpe ratios; of single runs from 60 active days on.
+    /// The difference of the annualized Sharpe ratios, for single runs from 60 active days on.
     pub sharpe: Option<SharpeResponse>,
-    /// The cumulated difference with its cone, for a chart.
+    /// The cumulative difference with its cone, for a chart.
     pub cone: Vec<ConePoint>,
 }
 
@@ -80,7 +82,7 @@ pub struct IntervalResponse {
     pub high: f64,
 }
 
-/// A difference of log returns, A less B. 0.01 is one point.
+/// A difference of log returns, A minus B. 0.01 is one point.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct DifferenceResponse {
     /// Days.
@@ -91,7 +93,7 @@ pub struct DifferenceResponse {
     pub total: f64,
     /// Mean per day x days per year; `null` under 60 days.
     pub per_year: Option<f64>,
-    /// `too_few_days` if nothing is annualized.
+    /// `too_few_days` if the difference is not annualized.
     pub annualized_unavailable: Option<String>,
     /// The 95% interval of the mean per day; `null` under 20 days.
     pub interval: Option<IntervalResponse>,
@@ -114,9 +116,9 @@ pub struct MeanResponse {
     pub days: usize,
     /// Per day.
     pub mean_daily: f64,
-    /// The sample deviation of a day, ddof 1.
+    /// The sample deviation per day, ddof 1.
     pub daily_deviation: Option<f64>,
-    /// The 95% interval of the mean per day; `null` under 20 days, and of several trials.
+    /// The 95% interval of the mean per day; `null` under 20 days, and for several trials.
     pub interval: Option<IntervalResponse>,
 }
 
@@ -145,7 +147,7 @@ pub struct CheckResponse {
 /// Welch's t test of trials on the same days.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct TrialSpreadResponse {
-    /// Mean of the trials of A less that of B, in log return per day.
+    /// Mean of the trials of A minus that of B, in log return per day.
     pub difference: f64,
     /// The 95% interval on these days.
     pub interval: IntervalResponse,
@@ -177,12 +179,12 @@ pub struct WindowsAhead {
     pub of: usize,
 }
 
-/// A point of the chart of the cumulated difference.
+/// A point of the chart of the cumulative difference.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct ConePoint {
     /// The trading day.
     pub date: Date,
-    /// The cumulated difference of log returns.
+    /// The cumulative difference of log returns.
     pub cumulated: f64,
     /// The half-width of the cone around 0, at the family's critical value.
     pub half_width: f64,

@@ -1,4 +1,4 @@
-//! An agent against its own turnover at random.
+//! An agent against random trading with its own turnover.
 
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
@@ -29,9 +29,9 @@ pub struct NullResponse {
     pub p_value: Option<f64>,
     /// `R`.
     pub draws: usize,
-    /// Draws that were discarded, for want of bars.
+    /// Number of draws that were discarded because bars were missing.
     pub discarded: usize,
-    /// Distinct schedules.
+    /// Number of distinct schedules.
     pub distinct: usize,
     /// The total returns of the draws: 5th, 50th and 95th percentile.
     pub percentiles: Option<[f64; 3]>,

@@ -41,7 +41,7 @@ fn unlisted<'a>(
     })
 }
 
-/// Whether a text has the word, not only as a part of a longer one.
+/// Whether a text contains the word by itself, not only as part of a longer one.
 fn has_word(text: &str, word: &str) -> bool {
     let is_letter = |letter: Option<char>| letter.is_some_and(char::is_alphanumeric);
     text.match_indices(word).any(|(at, _)| {
@@ -50,8 +50,8 @@ fn has_word(text: &str, word: &str) -> bool {
     })
 }
 
-/// The item for a step that comes to the recorded result only with data up to this instant. If the step read one
-/// series, it is that one's.
+/// The item for a step that reaches the recorded result only with data up to this instant. If the step read a single
+/// series, the item names it.
 pub(super) fn located(rows: &DerivedRows, path: &StepPath, known_at: Timestamp, dataset: &Dataset) -> Item {
     let series = rows.get(path).into_iter().flatten().filter_map(|row| match row {
         DerivedRow::Exposure(exposure) => Some(exposure.series.clone()),

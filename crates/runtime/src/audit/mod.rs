@@ -1,8 +1,8 @@
-//! Audit: every phase of every session runs again on its tape, over data that end at the phase's instant, and over
-//! data with another future. Whatever depends on the future differs. `docs/audit.md` says what that proves.
+//! Audit: every phase of every session runs again on its tape, over data that end at the phase's instant, and over data
+//! with another future. Whatever depends on the future differs. `docs/audit.md` explains what that proves.
 //!
 //! The phases of the open (pre, session) run over data as of the open; then the whole day runs over data as of the
-//! close. So a session that was handed the close's view by mistake is found too.
+//! close. So the audit also detects a session that received the close's view by mistake.
 
 mod items;
 mod reads;
@@ -58,9 +58,9 @@ pub struct Audit<'a> {
     data: Result<AuditData, Reason>,
     sessions: Vec<SessionKey>,
     unfinished: BTreeSet<SessionKey>,
-    /// The state of each agent after the session that was audited last.
+    /// The state of each agent after the last audited session.
     states: BTreeMap<AgentName, (Date, StartState)>,
-    /// How many more findings may be traced to an instant: that takes several runs each.
+    /// How many more findings may be traced to an instant. Each takes several runs.
     traces: usize,
 }
 
@@ -135,8 +135,8 @@ impl<'a> Audit<'a> {
         self.data.as_ref().err()
     }
 
-    /// Audits consecutive sessions of [`Self::sessions`] and passes each result on. Ascending days cost the least:
-    /// the data are moved forward and copied once.
+    /// Audits consecutive sessions of [`Self::sessions`] and reports each result. Ascending days are the cheapest: the
+    /// data move forward and are copied once.
     ///
     /// # Errors
     /// A message, if the record fails.
@@ -153,7 +153,7 @@ impl<'a> Audit<'a> {
         Ok(())
     }
 
-    /// The result of a session that is not run.
+    /// The result of a session that cannot be run.
     fn not_run(&self, key: &SessionKey, verdict: Verdict) -> SessionAudit {
         SessionAudit {
             agent: key.agent.clone(),

@@ -28,7 +28,7 @@ pub struct SessionAudit {
 /// Whether a session stayed within its instant.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Verdict {
-    /// Every phase came to the same over data that end at its instant, and over data with another future.
+    /// Every phase reached the same result over data that end at its instant, and over data with another future.
     Verified,
     /// There are findings.
     Failed,
@@ -41,7 +41,7 @@ pub enum Verdict {
 /// Why a session cannot be audited.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Reason {
-    /// It, or a session that its account or memory came from, could see more than the market view.
+    /// It, or a session that its account or memory came from, had access to more than the market view.
     PointInTime(Unverified),
     /// It was recorded under another version of the rules.
     RulesVersion(u32),
@@ -122,7 +122,7 @@ impl Phase {
     }
 }
 
-/// Something that is wrong with a session.
+/// A problem of a session.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Finding {
     /// What it is.

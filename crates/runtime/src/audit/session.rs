@@ -32,13 +32,13 @@ struct Prepared<'a> {
     start: StartState,
     rows: Vec<TapeRow>,
     derived: DerivedRows,
-    /// The mark of the whole day, if it was run to its end.
+    /// The mark of the whole day, if it ran to its end.
     mark: Option<Unverified>,
     end: Option<StartState>,
     findings: Vec<Found>,
 }
 
-/// A finding, with its complete difference.
+/// A finding with its full difference.
 struct Found {
     finding: Finding,
     difference: Option<Difference>,
@@ -83,7 +83,7 @@ pub(super) async fn day(
             let Preparation::Run(one) = one else { continue };
             if !one.findings.is_empty() {
                 runs.explain(one, data, &mut audit.traces).await;
-                // What leaked into the caches must not count against later sessions.
+                // A leak into the caches must not affect later sessions.
                 data.poisoned.drop_caches();
             }
         }
@@ -174,7 +174,7 @@ async fn prepare<'k>(
     })))
 }
 
-/// What the record alone shows: memories in the start state and reads from after the instant.
+/// Findings from the record without a run: memories in the start state, and reads, from after the instant.
 fn recorded_findings(start: &StartState, derived: &DerivedRows, day: &TradingDay) -> Vec<Found> {
     let late = start.memory.known_after(day.open);
     let stored = (!late.is_empty()).then(|| Finding {
@@ -220,7 +220,7 @@ impl Prepared<'_> {
         Tape::new(self.rows.clone()).replay_only()
     }
 
-    /// Adds a difference, or the variant to one that another run has found.
+    /// Adds a difference, or adds the variant to a difference that another run found.
     fn add(&mut self, stop: SessionStop, variant: Variant) {
         let found = found(stop, variant);
         let place = |finding: &Finding| (finding.path.clone(), finding.part, finding.variants.is_empty());
@@ -233,7 +233,7 @@ impl Prepared<'_> {
     }
 }
 
-/// The finding for a run that did not come to the same.
+/// The finding for a run with a different result.
 fn found(stop: SessionStop, variant: Variant) -> Found {
     let message = stop.to_string();
     let (path, part, difference) = match stop {
@@ -260,7 +260,7 @@ fn found(stop: SessionStop, variant: Variant) -> Found {
     Found { finding, difference }
 }
 
-/// Runs sessions over one dataset after the other.
+/// Runs sessions over one dataset after another.
 struct Runs<'a> {
     services: &'a crate::services::Services,
     config: &'a crate::config::SimulationConfig,
@@ -382,7 +382,7 @@ impl Runs<'_> {
         one.findings = all;
     }
 
-    /// The first instant whose data are enough for a step to come to the recorded result.
+    /// The first instant whose data suffice for a step to reach the recorded result.
     async fn trace(&self, one: &Prepared<'_>, data: &mut AuditData, path: &StepPath) -> Option<Timestamp> {
         let instant = instant_of(path, &one.day);
         let days = data.dataset.days().iter().flat_map(|day| [day.open, day.close]);

@@ -1,4 +1,4 @@
-//! What an experiment may take: calls, tokens and cost.
+//! Estimates the calls, tokens and cost of an experiment.
 
 use super::plan::Prepared;
 use crate::app::App;
@@ -14,7 +14,7 @@ use papertape_runtime::config::SimulationConfig;
 use rust_decimal::Decimal;
 use std::collections::BTreeMap;
 
-/// The newest recorded days of an agent that an estimate rests on.
+/// The maximum number of recorded days of an agent that an estimate is based on.
 const RECORDED_DAYS: u32 = 60;
 /// Assumed calls of a solo agent per day.
 const SOLO_CALLS: u64 = 8;
@@ -25,7 +25,7 @@ const ANALYST_CALLS: u64 = 3;
 /// Assumed input and output tokens of a desk's call.
 const DESK_TOKENS: (u64, u64) = (6_000, 800);
 
-/// What a model-day of an agent takes.
+/// The usage of a model-day of an agent.
 struct PerDay {
     calls: f64,
     input: f64,
@@ -171,7 +171,7 @@ fn assumed(app: &App, agent: &AgentConfig, symbols: usize) -> PerDay {
         }
     };
     let per_call = Usage { input_tokens: input, cached_tokens: 0, output_tokens: output };
-    // Of a desk's models, the most expensive one: which call goes to which is not assumed.
+    // The most expensive one of a desk's models: the estimate does not assume which call goes to which model.
     let costs = agent.models().into_iter().map(|model| app.services.models.cost(&model, &per_call));
     let cost = costs.collect::<Option<Vec<_>>>().and_then(|costs| costs.into_iter().max());
     PerDay {

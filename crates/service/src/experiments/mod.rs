@@ -1,5 +1,5 @@
 //! Experiments: jobs that run one configuration several times, with other seeds, over other windows of days, or both.
-//! They are queued together, share a budget, and are resumed and cancelled as one.
+//! They are queued, resumed and cancelled together, and share a budget.
 
 mod estimate;
 mod plan;
@@ -47,19 +47,19 @@ pub struct QueuedExperiment {
     pub jobs: Vec<JobId>,
     /// All model-days of its jobs, including skipped ones.
     pub total_model_days: usize,
-    /// What is planned.
+    /// The plan.
     pub manifest: Manifest,
-    /// What it may take.
+    /// Its estimated usage.
     pub estimate: Estimate,
     /// Warnings for the caller.
     pub warnings: Vec<String>,
 }
 
 impl ExperimentRequest {
-    /// The request that a body makes.
+    /// The request in a body.
     ///
     /// # Errors
-    /// A field that is wrong, named.
+    /// An invalid field, by name.
     pub fn of(body: ExperimentBody) -> Result<Self, ServiceError> {
         let JsonObject(simulation) = body.simulation;
         Ok(Self {
@@ -70,7 +70,7 @@ impl ExperimentRequest {
         })
     }
 
-    /// The same as `POST /experiments` takes it.
+    /// The body of `POST /experiments` for this request.
     ///
     /// # Errors
     /// The simulation has no last day.
@@ -86,7 +86,7 @@ impl ExperimentRequest {
     }
 }
 
-/// Plans an experiment and estimates what it may take. Queues nothing.
+/// Plans an experiment and estimates its usage. Queues nothing.
 ///
 /// # Errors
 /// An invalid field, or a database error.
@@ -129,7 +129,7 @@ pub async fn create(app: &App, request: &ExperimentRequest) -> Result<QueuedExpe
             jobs,
         };
         match app.store.add_experiment(new).await.map_err(RecordError::from) {
-            // A job that it would continue was replaced since it was planned.
+            // A job that it would continue has been replaced since the plan was made.
             Err(RecordError::Superseded { .. }) if replans < MAX_REPLANS => replans += 1,
             queued => {
                 queued?;
@@ -177,7 +177,7 @@ pub async fn cancel(app: &App, id: &ExperimentId) -> Result<(JobStatus, usize), 
     }
 }
 
-/// Queues every stopped job again that is not completed, with a new limit if one is given. Returns the experiment's
+/// Queues every stopped job that is not completed again, with a new limit if there is one. Returns the experiment's
 /// status and the number of those jobs.
 ///
 /// # Errors

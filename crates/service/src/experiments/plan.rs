@@ -26,7 +26,7 @@ pub(super) struct Prepared {
     pub(super) manifest: Manifest,
     pub(super) limit: Limit,
     pub(super) jobs: Vec<PlannedJob>,
-    /// The agents of the first trial, which has them all.
+    /// The agents of the first trial, which has all of them.
     pub(super) agents: Vec<AgentConfig>,
     pub(super) warnings: Vec<String>,
 }
@@ -188,7 +188,7 @@ fn compare(requested: Option<&str>, agents: &[AgentConfig]) -> Result<String, Se
     Err(ServiceError::invalid("compare", message))
 }
 
-/// The only window of an experiment without `windows`: the days that its jobs have.
+/// The only window of an experiment without `windows`: the days of its jobs.
 fn whole_range(job: &PreparedJob) -> Result<Window, ServiceError> {
     let mut dates: Vec<_> = job.days.iter().map(|day| day.date).collect();
     dates.sort_unstable();
@@ -213,7 +213,7 @@ fn common(config: &SimulationConfig) -> Value {
     common
 }
 
-/// The warnings of the jobs: each once, with the jobs that it is about unless it is about all.
+/// The warnings of the jobs: each once, with the jobs that it applies to, unless it applies to all.
 fn job_warnings(jobs: &[PlannedJob]) -> Vec<String> {
     let mut about: BTreeMap<&str, Vec<String>> = BTreeMap::new();
     for one in jobs {

@@ -3,8 +3,8 @@
 use papertape_core::id::ContentHash;
 
 /// The seed of each trial: the first is the configuration's own, the others are derived from it and the trial's number.
-/// They are distinct and fit 31 bits, the range that every provider takes. More trials of the same configuration begin
-/// with the same seeds, so days that are already completed are not run again.
+/// They are distinct and fit in 31 bits, the range that every provider accepts. More trials of the same configuration
+/// begin with the same seeds, so days that are already completed are not run again.
 pub(super) fn seeds(own: u64, trials: u32) -> Vec<u64> {
     let mut seeds = vec![own];
     for trial in 2..=trials {
@@ -25,7 +25,8 @@ mod tests {
     use super::seeds;
     use std::collections::BTreeSet;
 
-    /// Goal: seeds are distinct, small enough for every provider, and those of fewer trials are a prefix of those of more.
+    /// Goal: seeds are distinct, small enough for every provider, and those of fewer trials are a prefix of those of
+    /// more.
     #[test]
     fn seeds_are_distinct_and_stable() {
         let all = seeds(7, 100);

@@ -3,8 +3,8 @@
 use papertape_core::time::Date;
 use papertape_protocol::experiments::Window;
 
-/// `count` windows of `days` of these trading days. The first begins with the first day, the last ends with the last
-/// one, and the gaps between them differ by at most a day. A single window begins with the first day.
+/// `count` windows of `days` of these trading days. The first starts on the first day, the last ends on the last one,
+/// and the gaps between them differ by at most one day. A single window starts on the first day.
 ///
 /// # Errors
 /// They do not fit: the message says how many days are needed, and which numbers fit.

@@ -1,4 +1,4 @@
-//! A branch next to its parent: the first step that differs, the text that differs, and the orders day by day.
+//! A branch compared with its parent: the first step that differs, the text that differs, and the orders day by day.
 
 use super::estimate::Estimate;
 use super::items::{Item, Kind};
@@ -25,7 +25,7 @@ const MAX_LINES: usize = 200;
 const MAX_COMPARED: usize = 1_000;
 const PAGE: u32 = 1_000;
 
-/// A branch and its parent, if the items are one.
+/// A branch and its parent, if the items are such a pair.
 pub(super) async fn branch(
     app: &App,
     configs: &mut Configs,
@@ -105,7 +105,7 @@ async fn compared(
     })
 }
 
-/// The branch less its parent, from the cut on.
+/// The branch minus its parent, from the cut on.
 fn since_cut((parent, child): (&AgentSeries, &AgentSeries), cut: Date) -> Option<Estimate> {
     let of = |series: &AgentSeries| -> BTreeMap<Date, f64> {
         let mut before = series.initial.to_f64();
@@ -159,7 +159,7 @@ fn orders(session: &SessionResult) -> Vec<String> {
     session.orders.iter().map(order).collect()
 }
 
-/// The first step of a day that differs: in its request, or else in its outcome.
+/// The first step of a day that differs, in its request or otherwise in its outcome.
 async fn step_difference(
     app: &App,
     date: Date,
@@ -217,7 +217,8 @@ async fn messages(app: &App, session: SessionId) -> Result<Vec<MessageView>, Ser
     }
 }
 
-/// Lines of both texts: `-` of the first, `+` of the second, with a space of both. Whether only a part was compared.
+/// A line diff of both texts: `-` for the first, `+` for the second, a space for both; and whether only a part was
+/// compared.
 fn line_diff(before: &str, after: &str) -> (Vec<String>, bool) {
     let lines = |text: &str| text.lines().take(MAX_COMPARED).map(str::to_owned).collect::<Vec<_>>();
     let (a, b) = (lines(before), lines(after));

@@ -1,4 +1,4 @@
-//! The conditions of a run, and what agents are configured with.
+//! The conditions of a run, and the configuration of its agents.
 
 use papertape_agents::config::AgentConfig;
 use papertape_core::broker::MarketProfile;
@@ -13,7 +13,7 @@ use serde_json::{Map, Value, json};
 /// The maximum number of symbols in a description.
 const MAX_NAMED: usize = 8;
 
-/// The fields of a market's rules that are costs. The participation cap belongs to them: trading without costs has none.
+/// The fields of a market's rules that are costs. The participation cap is one of them: trading without costs has none.
 const COSTS: [&str; 8] = [
     "fees",
     "slippage_bps",
@@ -68,7 +68,7 @@ impl Ground {
         }
     }
 
-    /// What differs from another run, except what the experiment varies.
+    /// The differences from another run, except what the experiment varies.
     pub(super) fn mismatches(
         &self,
         other: &Self,
@@ -129,14 +129,14 @@ pub(super) struct Settings {
     rest: Value,
 }
 
-/// An agent of a job; of a branch, as it was changed.
+/// An agent of a job. An agent of a branch has its changes applied.
 pub(super) fn agent_of<'a>(config: &'a SimulationConfig, agent: &AgentName) -> Option<&'a AgentConfig> {
     let changed = config.branch.as_ref().and_then(|branch| branch.agent.as_ref());
     let changed = changed.filter(|changed| changed.name == *agent);
     changed.or_else(|| config.agents.iter().find(|other| other.name == *agent))
 }
 
-/// Whether every trial of an agent is the same: its models are rules, and it uses no outside tools.
+/// Whether every trial of an agent is the same: its models are rule-based, and it uses no external tools.
 pub(super) fn is_deterministic(agent: &AgentConfig) -> bool {
     agent.tools.is_empty() && agent.models().iter().all(papertape_core::message::ModelName::is_house)
 }
@@ -158,7 +158,7 @@ impl Settings {
         }
     }
 
-    /// What differs from another agent besides what the experiment varies.
+    /// The differences from another agent, except what the experiment varies.
     pub(super) fn mismatches(&self, other: &Self, (model, prompt): (bool, bool)) -> Vec<MismatchResponse> {
         let hash = |value: &Value| json::hash(value).to_hex().chars().take(8).collect::<String>();
         let mut found = Vec::new();

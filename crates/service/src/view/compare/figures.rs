@@ -1,4 +1,4 @@
-//! The figures of one item.
+//! The statistics of one item.
 
 use super::estimate::interval;
 use super::items::Item;
@@ -14,7 +14,8 @@ use papertape_protocol::compare::{ComparedItem, CurvePoint, RankResponse, Second
 use papertape_protocol::number::{figure, number};
 use rust_decimal::Decimal;
 
-/// The figures of an item. `tried` has the daily Sharpe ratios of the configurations that ran on its days, its own included.
+/// The statistics of an item. `tried` has the daily Sharpe ratios of the configurations that ran on its days, including
+/// its own.
 pub(super) fn figures(item: &Item, rank: Option<RankSet>, tried: &[f64]) -> ComparedItem {
     let (windows, trials) = (item.windows.len(), item.trials_per_window());
     let single = match item.trials.as_slice() {
@@ -85,7 +86,7 @@ pub(super) fn figures(item: &Item, rank: Option<RankSet>, tried: &[f64]) -> Comp
     }
 }
 
-/// The seed of a figure of one item.
+/// The seed of one statistic of an item.
 pub(super) fn seed(item: &Item, statistic: &str) -> Seed {
     let jobs: Vec<&str> = item.jobs().iter().map(|job| job.as_str()).collect();
     let statistic = format!("{statistic} {}", item.id);

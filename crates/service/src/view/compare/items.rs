@@ -55,7 +55,7 @@ pub(super) struct Item {
     pub(super) experiment: Option<String>,
     /// The family that its experiment declares.
     pub(super) declared: Option<String>,
-    /// Whether it has no trial noise: rules, a baseline, a symbol.
+    /// Whether it has no trial noise: a rule-based agent, a baseline or a symbol.
     pub(super) is_deterministic: bool,
     pub(super) ground: Ground,
     pub(super) settings: Option<Settings>,
@@ -108,7 +108,7 @@ impl Item {
     }
 }
 
-/// Loads what is selected: agents first, then the baselines and symbols over the days of the first agent.
+/// Loads the selected items: agents first, then the baselines and symbols over the days of the first agent.
 pub(super) async fn load(
     app: &App,
     configs: &mut Configs,
@@ -305,12 +305,12 @@ fn trial(config: &SimulationConfig, series: AgentSeries, window: u32) -> Trial {
     }
 }
 
-/// Values of the books are finite and in date order; an account without a starting value has no returns.
+/// The books have finite values in date order. An account without a starting value has no returns.
 fn returns(initial: Money, values: &[(Date, f64)]) -> ReturnSeries {
     ReturnSeries::from_values(initial.to_f64(), values).unwrap_or_default()
 }
 
-/// Whether prices, and so the account, are in the currency of model cost.
+/// Whether prices, and therefore the account, are in the currency of model cost.
 fn is_in_usd(config: &SimulationConfig, series: &AgentSeries) -> bool {
     let Some(dataset) = &series.dataset else { return false };
     let currency = |symbol: &Symbol| dataset.instrument(symbol).map(|found| found.currency.as_str());

@@ -39,7 +39,7 @@ impl Family {
     }
 }
 
-/// What a pair is judged by.
+/// The inputs of a pair's verdict.
 pub(super) struct Judged<'a> {
     pub(super) a: &'a Item,
     pub(super) b: &'a Item,
@@ -52,7 +52,7 @@ pub(super) struct Judged<'a> {
     pub(super) net: Check,
     /// Adjusted over the family.
     pub(super) holm_p: f64,
-    /// The level of its place in the family.
+    /// The significance level of its rank in the family.
     pub(super) level: f64,
 }
 
@@ -113,7 +113,7 @@ pub(super) fn judge(
     let verdicts: Vec<Verdict> = all.iter().map(|one| decide(one, target)).collect();
     let ranks = (family == Family::AllPairs).then(|| {
         let decided = positions.iter().zip(&all).zip(&verdicts).filter_map(|(((a, b), one), verdict)| {
-            // Only pairs with a verdict move ranks.
+            // Only pairs with a verdict affect ranks.
             let is_decided = matches!(verdict, Verdict::Better | Verdict::Worse);
             let difference = one.actual.as_ref()?.mean();
             is_decided.then_some(PairDecision { a: *a, b: *b, difference, holm_p: one.holm_p })
@@ -147,7 +147,7 @@ fn estimated<'a>(a: &'a Item, b: &'a Item, varied: &Varied) -> Judged<'a> {
         });
     }
     let is_comparable = described.is_empty() && a.insolvent_on().or(b.insolvent_on()).is_none();
-    // Values of another ground, or after a loss of everything, are never subtracted.
+    // Never subtract values of runs under different conditions, or of an insolvent account.
     let panels = match is_comparable {
         true => panels(a, b, Which::Actual).unwrap_or_default(),
         false => Vec::new(),
@@ -171,7 +171,7 @@ fn estimated<'a>(a: &'a Item, b: &'a Item, varied: &Varied) -> Judged<'a> {
     }
 }
 
-/// The claim that the trials of two items support. What has no trial noise counts like a baseline next to trials.
+/// The claim that the trials of two items support. Next to trials, an item without trial noise counts as a baseline.
 fn estimand(a: &Item, b: &Item) -> Option<Estimand> {
     let windows = a.windows.len().min(b.windows.len()).max(1);
     let (of_a, of_b) = (a.trials_per_window(), b.trials_per_window());
@@ -279,7 +279,7 @@ fn spread(one: &Judged<'_>) -> Option<TrialSpreadResponse> {
     })
 }
 
-/// The cumulated difference, with the cone of this pair's place in the family.
+/// The cumulative difference, with the cone at this pair's level in the family.
 fn cone_points(one: &Judged<'_>) -> Vec<ConePoint> {
     let Some(estimate) = &one.actual else { return Vec::new() };
     let (Some(two_way), Some(critical)) = (&estimate.two_way, estimate.critical(one.level)) else {

@@ -1,5 +1,6 @@
-//! Compares runs: estimates, intervals, families of tests and verdicts over the recorded daily values. The method is that of
-//! [`papertape_evidence`]; this reads the series, checks that only like is compared, and puts the result into words.
+//! Compares runs: estimates, intervals, families of tests and verdicts over the recorded daily values. The method is
+//! that of [`papertape_evidence`]. This module reads the series, checks that the runs are comparable, and puts the
+//! result into words.
 
 mod branch;
 mod conditions;
@@ -25,13 +26,14 @@ use papertape_protocol::compare::{CompareQuery, CompareResponse, FamilyResponse,
 use papertape_protocol::number::figure;
 use select::{Baseline, Selector, Varied, selectors};
 
-/// In `compare` of an experiment: all pairs.
+/// The value of an experiment's `compare` that means all pairs.
 const ALL_PAIRS: &str = "all_pairs";
 
-/// Compares what the query selects.
+/// Compares the items that the query selects.
 ///
 /// # Errors
-/// An invalid selection; no such job, experiment or agent; a dataset that baselines need is not available; a database error.
+/// An invalid selection; no such job, experiment or agent; a dataset that baselines need is not available; a database
+/// error.
 pub async fn compare(app: &App, query: CompareQuery) -> Result<CompareResponse, ServiceError> {
     let varied = Varied::parse(query.vary.as_deref())?;
     let points = query.points.unwrap_or(100.0 * DEFAULT_TARGET);
@@ -92,7 +94,7 @@ fn baseline_of(text: &str) -> Option<Baseline> {
     Baseline::parse(text.strip_prefix("baseline:").unwrap_or(text))
 }
 
-/// What the experiment of all agents declares, with its ID.
+/// The family that the common experiment of all agents declares, with its ID.
 fn declared(items: &[Item]) -> Option<(String, String)> {
     let mut agents = items.iter().filter(|item| item.kind == Kind::Agent);
     let first = agents.next()?;
@@ -154,7 +156,7 @@ fn family_response(
     }
 }
 
-/// SPA: of single runs with the same days, against one item.
+/// SPA of single runs with the same days, against one item.
 fn any_better(items: &[Item], family: Family, pairs: &[ComparedPair]) -> Option<SpaResponse> {
     let Family::Against(reference) = family else { return None };
     let is_single = |item: &&Item| item.trials.len() == 1 && item.windows.len() == 1;

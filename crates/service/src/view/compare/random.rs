@@ -1,4 +1,4 @@
-//! Each agent against its own turnover with random timing, random choice, or both.
+//! Tests each agent against its own turnover with random timing, random choice, or both.
 
 use super::figures::seed;
 use super::items::{Item, Kind};
@@ -18,7 +18,7 @@ use std::time::{Duration, Instant};
 
 /// `R`.
 const DRAWS: usize = 999;
-/// The time after which a test is given up.
+/// The time after which a test stops without a result.
 const MAX_TIME: Duration = Duration::from_secs(120);
 
 /// The tests of all agents that are single runs.
@@ -194,8 +194,8 @@ mod tests {
         [Null::Timing, Null::Choice, Null::Both].map(|null| (null, Seed::derive(&["d"], &["j"], name(null))))
     }
 
-    /// Goal: a schedule with too few distinct rotations and one symbol allows no test and says so; one with many is tested, and
-    /// the best of all has the smallest p-value there is.
+    /// Goal: a schedule with too few distinct rotations and one symbol allows no test and says so; one with many is
+    /// tested, and the best of all has the smallest p-value there is.
     #[test]
     fn a_test_needs_distinct_schedules() {
         let held: Vec<Vec<f64>> = (0..120).map(|_| vec![1.0]).collect();

@@ -1,4 +1,4 @@
-//! What a comparison selects.
+//! The selection of a comparison.
 
 use crate::app::App;
 use crate::error::ServiceError;
@@ -51,7 +51,7 @@ pub(super) struct Varied {
 }
 
 impl Varied {
-    /// Whether the experiment is about one setting of the agents, so that they may differ in nothing else.
+    /// Whether the experiment varies one setting of the agents, so that they may not differ in anything else.
     pub(super) fn is_strict(&self) -> bool {
         self.model || self.prompt
     }

@@ -1,4 +1,4 @@
-//! What was tried: the configurations that the record ever ran on an item's days, for the deflated Sharpe ratio.
+//! The configurations in the database that ran on an item's days, for the deflated Sharpe ratio.
 
 use super::conditions::{Ground, Settings};
 use super::items::{Item, Kind};
@@ -16,14 +16,14 @@ use std::collections::BTreeMap;
 /// At most this many jobs are read, newest first.
 const MAX_JOBS: usize = 1_000;
 
-/// A simulation of the record.
+/// A recorded simulation.
 struct Ran {
     job: JobId,
     config: SimulationConfig,
 }
 
-/// By item: the daily Sharpe ratio of each configuration that ran on its days, its own included. Trials of one configuration
-/// count once. Empty for items without a deflated Sharpe ratio.
+/// By item: the daily Sharpe ratio of each configuration that ran on its days, including its own. Trials of one
+/// configuration count once. Empty for items without a deflated Sharpe ratio.
 pub(super) async fn tried(app: &App, items: &[Item]) -> Result<Vec<Vec<f64>>, ServiceError> {
     let mut found: Vec<Vec<f64>> = Vec::new();
     let mut ran = None;
