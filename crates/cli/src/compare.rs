@@ -78,7 +78,7 @@ async fn resolve(app: &App, text: &str) -> Result<String> {
 }
 
 /// A difference, and its p-value within the family.
-type Shown = (Option<DifferenceResponse>, Option<f64>);
+type EstimateCells = (Option<DifferenceResponse>, Option<f64>);
 
 const COLUMNS: [&str; 8] = [
     "compared",
@@ -98,7 +98,7 @@ fn print(response: &CompareResponse, is_net: bool) -> Result<()> {
         item.map_or_else(|| id.to_owned(), |item| item.label.clone())
     };
     let table_width = terminal_width().unwrap_or(super::output::DEFAULT_WIDTH);
-    let rows = |of: &dyn Fn(&ComparedPair) -> Shown| {
+    let rows = |of: &dyn Fn(&ComparedPair) -> EstimateCells| {
         response.pairs.iter().map(|pair| row(pair, &label, of(pair))).collect::<Vec<_>>()
     };
     let own = rows(&|pair| (pair.difference.clone(), pair.holm_p));
@@ -215,7 +215,7 @@ fn bounds(interval: Option<IntervalResponse>, factor: f64, unit: &str) -> String
 fn row(
     pair: &ComparedPair,
     label: &dyn Fn(&str) -> String,
-    (difference, p): Shown,
+    (difference, p): EstimateCells,
 ) -> [String; COLUMNS.len()] {
     let points = |value: f64| format!("{:+.2}", 100.0 * value);
     let dash = || "-".to_owned();
@@ -249,7 +249,7 @@ fn details(pair: &ComparedPair) -> Vec<String> {
     }
     if let Some(spread) = &pair.trial_spread {
         lines.push(format!(
-            "on exactly these days: trials differ by {:+.3}% a day ({:+.3}% to {:+.3}%), without a verdict",
+            "on exactly these days: trials differ by {:+.3}% per day ({:+.3}% to {:+.3}%), without a verdict",
             100.0 * spread.difference,
             100.0 * spread.interval.low,
             100.0 * spread.interval.high

@@ -1,12 +1,14 @@
 //! The job queue: `papertape_core::ports::Queue`. Leases use the database's clock, so that workers' clocks need
 //! not agree.
 
+mod candidate;
 mod claim;
 mod grants;
 mod heartbeat;
 mod parts;
 
-use self::claim::{Attempt, ClaimFilter, claim};
+use self::candidate::Attempt;
+use self::claim::{ClaimFilter, claim};
 use self::heartbeat::has_expired;
 use crate::action;
 use crate::chats;
@@ -19,6 +21,7 @@ use crate::rows::JOB;
 use crate::store::{Store, port};
 use crate::value::params;
 use futures::FutureExt as _;
+use futures::future::BoxFuture;
 use papertape_core::budget::{JobBudget, Limit};
 use papertape_core::id::{AgentName, ContentHash, JobId};
 use papertape_core::ports::{Queue, RecordFuture};
@@ -31,7 +34,7 @@ use std::time::Duration;
 
 impl Queue for Store {
     fn enqueue<'a>(&'a self, job: NewJob) -> RecordFuture<'a, ()> {
-        async move { Ok(self.enqueue_in_parts(job, 1, &[]).await?) }.boxed()
+        port(self.enqueue_in_parts(job, 1, &[]))
     }
 
     fn claim<'a>(
@@ -151,13 +154,16 @@ impl Store {
     }
 
     /// Adds a job whose agents, in this order, are split into this many parts that different workers can run at the
-    /// same time; see [`Queue::enqueue`].
-    ///
-    /// # Errors
-    /// As for [`Queue::enqueue`].
-    pub async fn enqueue_in_parts(&self, job: NewJob, parts: u32, agents: &[AgentName]) -> Result<()> {
+    /// same time; see [`Queue::enqueue`]. The write is started at once, even if nobody waits for it. Its errors are
+    /// those of [`Queue::enqueue`].
+    pub fn enqueue_in_parts(
+        &self,
+        job: NewJob,
+        parts: u32,
+        agents: &[AgentName],
+    ) -> BoxFuture<'static, Result<()>> {
         let (id, split) = (job.id.clone(), Split::new(parts, agents));
-        self.write_for_with(&id, (job, split), |db, (job, split)| enqueue(db, job, split).boxed()).await
+        self.write_for_with(&id, (job, split), |db, (job, split)| enqueue(db, job, split).boxed())
     }
 
     /// How many parts of a job have each status; empty if it is not split.

@@ -142,16 +142,13 @@ const PARTS: u32 = 8;
 /// suspended until its leases have expired by the database's clock. Each session is there once, no call but those in
 /// progress is repeated, the suspended worker writes nothing more for what it has lost, and the canonical bytes are
 /// those of a job that one process runs in one part.
+///
+/// 64 agents and 24 small jobs, or as many as `PAPERTAPE_TEST_SPLIT=400,200` says.
 #[tokio::test(flavor = "multi_thread")]
 async fn crash_postgres_four_workers_share_a_split_job() {
-    share_a_split_job(64, 24).await;
-}
-
-/// The same with 400 agents and 200 small jobs.
-#[tokio::test(flavor = "multi_thread")]
-#[ignore = "takes minutes"]
-async fn crash_postgres_four_workers_share_a_large_split_job() {
-    share_a_split_job(400, 200).await;
+    let sizes = std::env::var("PAPERTAPE_TEST_SPLIT").unwrap_or_else(|_| "64,24".to_owned());
+    let (agents, jobs) = sizes.split_once(',').expect("two numbers");
+    share_a_split_job(agents.parse().expect("a number"), jobs.parse().expect("a number")).await;
 }
 
 async fn share_a_split_job(agents: usize, small_jobs: usize) {

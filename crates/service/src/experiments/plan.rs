@@ -160,7 +160,7 @@ fn trials_of(app: &App, agent: &AgentConfig, trials: u32) -> Trials {
     } else if trials == 1 {
         (1, VariesBy::Nothing, None)
     } else if llms.is_empty() {
-        let note = "trials differ only by what its outside tools return: its models are rule-based";
+        let note = "trials differ only by what its external tools return: its models are rule-based";
         (trials, VariesBy::Chance, Some(note.to_owned()))
     } else if without.is_empty() {
         (trials, VariesBy::Seed, None)

@@ -1,6 +1,7 @@
 //! Claims: a candidate is found by a plain query, and claimed by one row's update, which fails if another worker was
 //! faster.
 
+use super::candidate::{Attempt, Candidate};
 use super::heartbeat::has_expired;
 use super::{hold, micros, parts};
 use crate::db::Db;
@@ -26,24 +27,6 @@ pub(super) enum ClaimFilter {
     Job(JobId),
     /// Of one of these kinds.
     Kinds(Vec<JobKind>),
-}
-
-/// A job, or a part of one, that can be claimed.
-pub(super) struct Candidate {
-    pub(super) job: JobId,
-    /// 0: the job is not split.
-    pub(super) part: u32,
-    /// Its epoch when it was found.
-    pub(super) epoch: i64,
-}
-
-/// The outcome of an attempt to claim a job.
-pub(super) enum Attempt {
-    Claimed(Box<(Lease, JobRow)>),
-    /// Another worker was faster. There may be more jobs.
-    TooLate,
-    /// There is no job to claim.
-    Nothing,
 }
 
 /// Tries to claim one job: the oldest, or after a failed attempt any of the oldest ones, so that workers that are

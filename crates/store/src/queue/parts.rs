@@ -1,7 +1,7 @@
 //! The parts of a job that is split: each has a lease of its own, and the job's row has their common status. Whoever
 //! changes both locks the job's row first.
 
-use super::claim::{Attempt, Candidate};
+use super::candidate::{Attempt, Candidate};
 use super::heartbeat::has_expired;
 use super::{CANCEL, grants, micros, stop};
 use crate::action;

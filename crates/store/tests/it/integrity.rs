@@ -23,6 +23,8 @@ const OUTSIDE: &[(&str, &str)] = &[
     ("schema_version", "of the database, not of a job"),
     ("record_identity", "of the database, not of a job"),
     ("workers", "the queue's"),
+    ("experiments", "of several jobs: what was planned; each job's own config and seed are in its anchor"),
+    ("experiment_jobs", "of several jobs: which ones, and what they may spend"),
     ("job_parts", "the queue's"),
     ("jobs.parts", "the queue's"),
     ("job_details.part", "the queue's"),
