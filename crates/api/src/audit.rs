@@ -11,8 +11,8 @@ use papertape_service::view;
 
 /// Audit a job's sessions for look-ahead
 ///
-/// Runs each session of the page again on its tape, over data that end at each phase's instant and over data with
-/// another future. Nothing is sent or written. A page takes as long as its sessions; ask for small ones.
+/// Re-runs each session of the page on its tape, over data that end at each phase's instant and over data with another
+/// future. Nothing is sent or written. The response takes as long as the sessions of the page; request small pages.
 #[utoipa::path(
     get,
     path = "/jobs/{job_id}/audit",

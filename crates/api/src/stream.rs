@@ -28,9 +28,9 @@ pub(super) struct StreamQuery {
 ///
 /// The stream starts with a `snapshot`, or after the event with the ID `after`. Event names are `snapshot`, `log_entry`,
 /// `message`, `node`, `order`, `progress`, `job` and `end`, after which the stream closes. `id` is the event's number
-/// in the job, without gaps; in a job that is split into parts, it is an opaque text. A `delta` carries a part of an answer that is being written: it has no `id`, some may be
-/// lost, and the `message` that follows has the whole text. A reconnect with the `Last-Event-ID` of the end is a 204.
-/// An ID beyond the newest event starts with a `snapshot`.
+/// in the job, without gaps; in a job that is split into parts, it is an opaque text. A `delta` carries a part of an
+/// answer that is being written: it has no `id`, some may be lost, and the `message` that follows has the whole text. A
+/// reconnect with the `Last-Event-ID` of the end is a 204. An ID beyond the newest event starts with a `snapshot`.
 #[utoipa::path(
     get,
     path = "/jobs/{job_id}/stream",

@@ -56,7 +56,7 @@ pub struct WriteArgs {
     /// Do not summarize sessions
     #[arg(long)]
     pub no_summaries: bool,
-    /// Import what does not add up, recomputed where possible; the job lists the differences
+    /// Import despite disagreements, recomputed where possible; the job lists them
     #[arg(long)]
     pub accept_disagreements: bool,
     /// Import again, and mark the earlier job as superseded
@@ -100,7 +100,7 @@ pub struct TradingAgentsArgs {
     /// Name of the imported agent
     #[arg(long, value_name = "NAME", default_value = "tradingagents")]
     pub agent: String,
-    /// Cash of the account, for a branch that trades on. The files have no account
+    /// Cash of the account, for a branch that continues trading. The files have no account
     #[arg(long, value_name = "AMOUNT", default_value = "0")]
     pub initial_cash: Decimal,
     /// Skip lines of the decision store that cannot be read, and list them in the job's warnings

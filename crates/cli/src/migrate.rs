@@ -22,7 +22,7 @@ pub(super) struct MigrateArgs {
 enum MigrateCommand {
     /// Upgrade plans' portable files, and import their jobs
     ActionLogs(ActionLogsArgs),
-    /// Upgrade the database, and show the space it takes
+    /// Upgrade the database and show its size
     Database(DatabaseArgs),
 }
 

@@ -78,7 +78,7 @@ pub(super) struct RunArgs {
     /// Print the estimate of calls, tokens and cost, and run nothing
     #[arg(long)]
     estimate: bool,
-    /// Start an experiment without asking. Outside of a terminal it never asks
+    /// Start an experiment without confirmation. Outside a terminal, this is the default
     #[arg(long)]
     yes: bool,
     /// Random seed
