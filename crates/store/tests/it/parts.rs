@@ -23,6 +23,11 @@ on_both!(
 const LONG: Duration = Duration::from_secs(60);
 const AGENTS: [&str; 4] = ["a", "b", "c", "d"];
 
+/// The status of a part that has ended, and its reasons.
+type Ended<'a> = (JobStatus, &'a [&'a str]);
+/// The name of a job, how its parts end, and how the job does.
+type Case<'a> = (&'a str, &'a [Ended<'a>], (JobStatus, Option<&'a str>));
+
 async fn queue(store: &Store, name: &str, parts: u32) -> JobId {
     let agents = AGENTS.map(AgentName::new);
     store.enqueue_in_parts(new_job(name, &AGENTS, 0), parts, &agents).await.expect("queues");
@@ -91,7 +96,7 @@ async fn parts_are_leased_and_numbered_on_their_own(place: Place) {
 async fn a_split_job_stops_and_goes_on_as_a_whole(place: Place) {
     use JobStatus::{Cancelled, Completed, Failed, Partial, Queued, Running};
     let store = place.store().await;
-    let reasons: &[(&str, &[(JobStatus, &[&str])], (JobStatus, Option<&str>))] = &[
+    let reasons: &[Case<'_>] = &[
         ("completed", &[(Completed, &[]), (Completed, &[])], (Completed, None)),
         ("failed", &[(Failed, &["y"]), (Failed, &["x"])], (Failed, Some("x; y"))),
         ("partial", &[(Failed, &["x"]), (Completed, &[])], (Partial, Some("x"))),
