@@ -66,7 +66,7 @@ pub use ewc::{
     long_run_variance_with,
 };
 pub use holm::{FAMILY_LEVEL, holm, holm_levels};
-pub use power::{DEFAULT_TARGET, days_needed, min_detectable_effect};
+pub use power::{DEFAULT_TARGET, Noise, days_needed, min_detectable_effect};
 pub use quiz::{
     PermutationItem, ProbeVerdict, QuizKind, QuizResponse, QuizScore, binomial_critical, binomial_power,
     detectable_points, difference_power, majority, newcombe, permutation_by_month, probe_verdicts,

@@ -119,7 +119,7 @@ pub struct ComparedItem {
     pub mean: Option<MeanResponse>,
     /// The Sharpe ratio, annualized, with its interval; of a single run only.
     pub sharpe: Option<SharpeResponse>,
-    /// Why there is no Sharpe ratio: `too_few_days`, `too_few_active_days` or `several_trials`.
+    /// Why there is no Sharpe ratio: `too_few_days`, `too_few_active_days`, `several_trials` or `insolvent`.
     pub sharpe_unavailable: Option<String>,
     /// Secondary figures; `null` under 60 days and of several trials.
     pub secondary: Option<SecondaryFigures>,

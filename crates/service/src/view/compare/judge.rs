@@ -201,7 +201,7 @@ fn decide(one: &Judged<'_>, target: f64) -> Verdict {
         contrast,
         refilled: one.refilled.contrast(contrast),
         net_of_cost: one.net.contrast(contrast),
-        long_run_variance: two_way.map_or(f64::NAN, papertape_evidence::TwoWay::long_run_variance),
+        noise: two_way.map(papertape_evidence::TwoWay::noise),
         trading_days_per_year: one.a.trading_days_per_year,
         target,
     })
@@ -213,8 +213,7 @@ fn response(one: &Judged<'_>, verdict: &Verdict, target: f64) -> ComparedPair {
     let days = estimate.map_or(0, |estimate| estimate.days.len());
     let differences = estimate.map(Estimate::differences).unwrap_or_default();
     let two_way = estimate.and_then(|estimate| estimate.two_way.as_ref());
-    let variance = two_way.map(papertape_evidence::TwoWay::long_run_variance);
-    let long_variance = variance.filter(|_| days >= MIN_VERDICT_DAYS);
+    let noise = two_way.map(papertape_evidence::TwoWay::noise).filter(|_| days >= MIN_VERDICT_DAYS);
     let grown = |g: &[f64]| figure(g.iter().sum::<f64>().exp_m1());
     let is_single = one.a.trials_per_window() == 1 && one.b.trials_per_window() == 1;
     let full = with_full_research(&one.panels, one.a, one.b);
@@ -233,9 +232,8 @@ fn response(one: &Judged<'_>, verdict: &Verdict, target: f64) -> ComparedPair {
         return_b: estimate.map(|estimate| grown(&estimate.b)),
         difference: estimate.map(|estimate| estimate.response(year)),
         holm_p: two_way.map(|_| figure(one.holm_p)),
-        min_detectable_points: long_variance
-            .map(|variance| figure(100.0 * min_detectable_effect(variance, days, year))),
-        days_needed: long_variance.and_then(|variance| days_needed(variance, year, target)),
+        min_detectable_points: noise.map(|noise| figure(100.0 * min_detectable_effect(noise, days, year))),
+        days_needed: noise.and_then(|noise| days_needed(noise, year, target)),
         refilled: one.refilled.response(year),
         net_of_model_cost: one.net.response(year),
         full_research: Estimate::of(&full).map(|estimate| estimate.response(year)),

@@ -1,6 +1,5 @@
 //! Each agent against its own turnover with random timing, random choice, or both.
 
-use super::figures::seed;
 use super::items::{Item, Kind};
 use crate::app::App;
 use crate::error::ServiceError;
@@ -76,7 +75,7 @@ async fn of_item(
         last: series.days.last().map(|day| day.date),
     });
     if let Some(known) = key.as_ref().and_then(|key| app.results.random(key)) {
-        return Ok(RandomBaselineResponse::clone(&known));
+        return Ok(RandomBaselineResponse { item: item.id.clone(), ..RandomBaselineResponse::clone(&known) });
     }
     let mut recorded = Vec::new();
     for (job, dates) in &by_job {
@@ -93,7 +92,12 @@ async fn of_item(
     let dates = series.days.iter().map(|day| day.date).collect();
     let traded = (&config.symbols, config.universe.as_deref());
     let ground = ScheduleGround::new(&config.market, traded, series.initial, dates);
-    let seeds = [Null::Timing, Null::Choice, Null::Both].map(|null| (null, seed(item, name(null))));
+    // Of what the cached result depends on, however the item was selected.
+    let jobs: Vec<&str> = by_job.keys().map(|job| job.as_str()).collect();
+    let seeds = [Null::Timing, Null::Choice, Null::Both].map(|null| {
+        let statistic = format!("{} {}", name(null), series.agent);
+        (null, Seed::derive(&[&item.ground.conditions.dataset], &jobs, &statistic))
+    });
     let id = item.id.clone();
     let found = tokio::task::spawn_blocking(move || {
         let weights = ground.weights(&recorded);
