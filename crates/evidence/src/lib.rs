@@ -73,8 +73,8 @@ pub use quiz::{
 };
 pub use random::{METHOD_VERSION, Random, Seed, stationary_indices};
 pub use random_baseline::{
-    BaselineDraw, BaselineDraws, MAX_REDRAWS, MIN_SCHEDULES, Null, NullTest, WeightSchedule, draw_baseline,
-    upper_tail_p,
+    Availability, BaselineDraw, BaselineDraws, MAX_REDRAWS, MIN_SCHEDULES, Null, NullTest, WeightSchedule,
+    draw_baseline, upper_tail_p,
 };
 pub use ranks::{PairDecision, RankSet, rank_sets};
 pub use series::{AlignedSeries, ReturnSeries, SeriesError, align, net_of_cost};

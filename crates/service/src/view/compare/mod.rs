@@ -64,7 +64,7 @@ pub async fn compare(app: &App, query: CompareQuery) -> Result<CompareResponse, 
         false => Vec::new(),
     };
     let branch = branch::branch(app, &mut configs, &items).await?;
-    let tried = tried::tried(app, &items).await?;
+    let tried = tried::tried(app, &mut configs, &items).await?;
     let deployment = deployment(app);
     // For many items over long runs, this is CPU work.
     let compared = tokio::task::spawn_blocking(move || {
