@@ -77,9 +77,6 @@ async fn resolve(app: &App, text: &str) -> Result<String> {
     })
 }
 
-/// A difference, and its p-value within the family.
-type EstimateCells = (Option<DifferenceResponse>, Option<f64>);
-
 const COLUMNS: [&str; 8] = [
     "compared",
     ">difference",
@@ -91,6 +88,9 @@ const COLUMNS: [&str; 8] = [
     ">days needed",
 ];
 
+/// Net of model cost there is no verdict of its own.
+const NET_COLUMNS: [&str; 5] = ["compared", ">difference", ">95% interval", ">days", ">p (Holm)"];
+
 fn print(response: &CompareResponse, is_net: bool) -> Result<()> {
     print_items(&response.items)?;
     let label = |id: &str| {
@@ -98,21 +98,18 @@ fn print(response: &CompareResponse, is_net: bool) -> Result<()> {
         item.map_or_else(|| id.to_owned(), |item| item.label.clone())
     };
     let table_width = terminal_width().unwrap_or(super::output::DEFAULT_WIDTH);
-    let rows = |of: &dyn Fn(&ComparedPair) -> EstimateCells| {
-        response.pairs.iter().map(|pair| row(pair, &label, of(pair))).collect::<Vec<_>>()
-    };
-    let own = rows(&|pair| (pair.difference.clone(), pair.holm_p));
+    let own: Vec<_> = response.pairs.iter().map(|pair| row(pair, &label)).collect();
     say(format_args!("\n{}", layout(COLUMNS, &own, table_width)))?;
     if is_net {
-        let net = rows(&|pair| (pair.net_of_model_cost.difference.clone(), pair.net_of_model_cost.holm_p));
-        say(format_args!("\nnet of model cost\n{}", layout(COLUMNS, &net, table_width)))?;
+        let net: Vec<_> = response.pairs.iter().map(|pair| net_row(pair, &label)).collect();
+        say(format_args!("\nnet of model cost\n{}", layout(NET_COLUMNS, &net, table_width)))?;
     }
     say("")?;
     for pair in &response.pairs {
         let reasons = pair.reasons.join("; ");
         let line = format!("{} vs {}: {}: {reasons}.", label(&pair.a), label(&pair.b), pair.words);
         say(wrap(&line, width(), "  "))?;
-        for line in details(pair) {
+        for line in details(pair, &response.items) {
             say(wrap(&line, width(), "    "))?;
         }
     }
@@ -212,28 +209,42 @@ fn bounds(interval: Option<IntervalResponse>, factor: f64, unit: &str) -> String
     })
 }
 
-fn row(
-    pair: &ComparedPair,
-    label: &dyn Fn(&str) -> String,
-    (difference, p): EstimateCells,
-) -> [String; COLUMNS.len()] {
+/// A difference, its interval, and its p-value within the family.
+fn shown(difference: Option<&DifferenceResponse>, p: Option<f64>) -> [String; 3] {
     let points = |value: f64| format!("{:+.2}", 100.0 * value);
     let dash = || "-".to_owned();
-    let total_interval = difference.as_ref().and_then(|found| found.total_interval);
+    let total_interval = difference.and_then(|found| found.total_interval);
+    [
+        difference.map_or_else(dash, |found| format!("{} pp", points(found.total))),
+        total_interval.map_or_else(dash, |found| format!("{} to {}", points(found.low), points(found.high))),
+        p.map_or_else(dash, |p| format!("{p:.3}")),
+    ]
+}
+
+fn net_row(pair: &ComparedPair, label: &dyn Fn(&str) -> String) -> [String; NET_COLUMNS.len()] {
+    let net = &pair.net_of_model_cost;
+    let [difference, interval, p] = shown(net.difference.as_ref(), net.holm_p);
+    let days = net.difference.as_ref().map_or_else(|| "-".to_owned(), |found| found.days.to_string());
+    [format!("{} vs {}", label(&pair.a), label(&pair.b)), difference, interval, days, p]
+}
+
+fn row(pair: &ComparedPair, label: &dyn Fn(&str) -> String) -> [String; COLUMNS.len()] {
+    let dash = || "-".to_owned();
+    let [difference, interval, p] = shown(pair.difference.as_ref(), pair.holm_p);
     [
         format!("{} vs {}", label(&pair.a), label(&pair.b)),
-        difference.as_ref().map_or_else(dash, |found| format!("{} pp", points(found.total))),
-        total_interval.map_or_else(dash, |found| format!("{} to {}", points(found.low), points(found.high))),
+        difference,
+        interval,
         pair.days.to_string(),
-        p.map_or_else(dash, |p| format!("{p:.3}")),
+        p,
         pair.words.clone(),
         pair.min_detectable_points.map_or_else(dash, |points| format!("{points:.1} pp/yr")),
         pair.days_needed.map_or_else(dash, |days| days.to_string()),
     ]
 }
 
-/// The results without a verdict.
-fn details(pair: &ComparedPair) -> Vec<String> {
+/// What is shown without a verdict.
+fn details(pair: &ComparedPair, items: &[ComparedItem]) -> Vec<String> {
     let mut lines: Vec<String> = pair.claim.iter().map(|claim| format!("about {claim}")).collect();
     let over = |found: &DifferenceResponse| {
         let interval = found.total_interval.map_or_else(String::new, |bounds| {
@@ -247,9 +258,12 @@ fn details(pair: &ComparedPair) -> Vec<String> {
     if let Some(windows) = pair.windows_ahead {
         lines.push(format!("ahead in {} of {} windows", windows.ahead, windows.of));
     }
+    let trials = |id: &str| items.iter().find(|item| item.id == id).map_or(0, |item| item.trials);
     if let Some(spread) = &pair.trial_spread {
         lines.push(format!(
-            "on exactly these days: trials differ by {:+.3}% per day ({:+.3}% to {:+.3}%), without a verdict",
+            "on exactly these days: {} against {} trials differ by {:+.3}% per day ({:+.3}% to {:+.3}%), without a verdict",
+            trials(&pair.a),
+            trials(&pair.b),
             100.0 * spread.difference,
             100.0 * spread.interval.low,
             100.0 * spread.interval.high

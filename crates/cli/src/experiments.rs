@@ -252,12 +252,20 @@ fn trials_table(one: &WindowTrials) -> String {
     let spread = &one.spread;
     let row = |name: &str, get: fn(&Spread) -> Option<f64>| {
         let of = |spread: &Option<Spread>| spread.as_ref().and_then(get);
+        // A figure may be defined in some trials only.
+        let counts = [&spread.total_return, &spread.max_drawdown, &spread.sharpe];
+        let mut counts: Vec<u32> = counts.into_iter().flatten().map(|spread| spread.n).collect();
+        counts.dedup();
+        let n = match counts.as_slice() {
+            [] => "n=0".to_owned(),
+            counts => format!("n={}", counts.iter().map(u32::to_string).collect::<Vec<_>>().join("/")),
+        };
         [
             name.to_owned(),
             String::new(),
             String::new(),
             String::new(),
-            format!("n={}", spread.trials),
+            n,
             percent(of(&spread.total_return)),
             String::new(),
             percent(of(&spread.max_drawdown)),

@@ -26,13 +26,19 @@ pub fn holm(p_values: &[f64]) -> Vec<f64> {
     adjusted
 }
 
-/// The level with which each p-value is compared: 0.05 over `m` for the smallest, over `m - 1` for the next. Use it for
-/// critical values, such as that of a [`cone`](crate::cone).
+/// The level with which each p-value is compared: 0.05 over `m` for the smallest, over `m - 1` for the next. After the first
+/// that is not rejected nothing is, and its level is that of all the rest. Of use for critical values, as of a
+/// [`cone`](crate::cone).
 #[must_use]
 pub fn holm_levels(p_values: &[f64]) -> Vec<f64> {
     let mut levels = vec![FAMILY_LEVEL; p_values.len()];
+    let mut failed = None;
     for (rank, at) in ascending(p_values).into_iter().enumerate() {
-        levels[at] = FAMILY_LEVEL / (p_values.len() - rank) as f64;
+        let level = failed.unwrap_or(FAMILY_LEVEL / (p_values.len() - rank) as f64);
+        if p_values[at].is_nan() || p_values[at] > level {
+            failed = Some(level);
+        }
+        levels[at] = level;
     }
     levels
 }

@@ -66,15 +66,15 @@ pub use ewc::{
     long_run_variance_with,
 };
 pub use holm::{FAMILY_LEVEL, holm, holm_levels};
-pub use power::{DEFAULT_TARGET, days_needed, min_detectable_effect};
+pub use power::{DEFAULT_TARGET, Noise, days_needed, min_detectable_effect};
 pub use quiz::{
     PermutationItem, ProbeVerdict, QuizKind, QuizResponse, QuizScore, binomial_critical, binomial_power,
     detectable_points, difference_power, majority, newcombe, permutation_by_month, probe_verdicts,
 };
 pub use random::{METHOD_VERSION, Random, Seed, stationary_indices};
 pub use random_baseline::{
-    BaselineDraw, BaselineDraws, MAX_REDRAWS, MIN_SCHEDULES, Null, NullTest, WeightSchedule, draw_baseline,
-    upper_tail_p,
+    Availability, BaselineDraw, BaselineDraws, MAX_REDRAWS, MIN_SCHEDULES, Null, NullTest, WeightSchedule,
+    draw_baseline, upper_tail_p,
 };
 pub use ranks::{PairDecision, RankSet, rank_sets};
 pub use series::{AlignedSeries, ReturnSeries, SeriesError, align, net_of_cost};

@@ -34,6 +34,15 @@ pub enum Null {
     Both,
 }
 
+/// Where a symbol can be traded: each takes a symbol and a day.
+#[derive(Clone, Copy)]
+pub struct Availability<'a> {
+    /// Whether it has a bar.
+    pub has_bar: &'a dyn Fn(usize, usize) -> bool,
+    /// Whether a position may be opened or enlarged: of an index, whether the symbol is a member.
+    pub may_open: &'a dyn Fn(usize, usize) -> bool,
+}
+
 /// One draw.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BaselineDraw {
@@ -43,7 +52,8 @@ pub struct BaselineDraw {
     pub symbols: Vec<usize>,
 }
 
-/// The signed weight of equity in each symbol at each close, leverage included: 1.5 is one and a half times the equity.
+/// The signed weight of equity in each symbol after its last fill, by day, leverage included: 1.5 is one and a half times the
+/// equity.
 #[derive(Clone, Debug, PartialEq)]
 pub struct WeightSchedule {
     weights: Vec<Vec<f64>>,
@@ -78,10 +88,20 @@ impl WeightSchedule {
         Self { weights, symbols: self.symbols }
     }
 
-    /// Whether every symbol has a bar on each day on which it is held.
-    fn is_playable(&self, has_bar: &dyn Fn(usize, usize) -> bool) -> bool {
+    /// Whether every symbol has a bar on each day on which it is held or its weight changes, and may be opened where its weight
+    /// grows.
+    fn is_playable(&self, availability: &Availability<'_>) -> bool {
+        let flat: Vec<f64> = vec![0.0; self.symbols];
+        let mut before = &flat;
         self.weights.iter().enumerate().all(|(day, weights)| {
-            weights.iter().enumerate().all(|(symbol, weight)| weight.abs() <= 0.0 || has_bar(symbol, day))
+            let is_playable = before.iter().zip(weights).enumerate().all(|(symbol, (before, weight))| {
+                let is_used = weight.abs() > 0.0 || before.abs() > 0.0;
+                let opens = weight.abs() > before.abs() || weight * before < 0.0;
+                (!is_used || (availability.has_bar)(symbol, day))
+                    && (!opens || (availability.may_open)(symbol, day))
+            });
+            before = weights;
+            is_playable
         })
     }
 
@@ -144,13 +164,14 @@ impl BaselineDraws {
     }
 }
 
-/// Draws of one null, 999 by convention. `has_bar(symbol, day)` says whether a symbol has a bar on a day.
+/// Draws of one null, 999 by convention.
 ///
 /// ```
-/// use papertape_evidence::{Null, Seed, WeightSchedule, draw_baseline};
+/// use papertape_evidence::{Availability, Null, Seed, WeightSchedule, draw_baseline};
 /// let held = |day: usize| vec![if day % 3 == 0 { 0.9 } else { 0.0 }, 0.1 * (day % 7) as f64];
 /// let schedule = WeightSchedule::new((0..120).map(held).collect()).expect("a schedule");
-/// let draws = draw_baseline(&schedule, Null::Timing, 999, Seed::derive(&["d"], &["j"], "timing"), &|_, _| true);
+/// let always = Availability { has_bar: &|_, _| true, may_open: &|_, _| true };
+/// let draws = draw_baseline(&schedule, Null::Timing, 999, Seed::derive(&["d"], &["j"], "timing"), &always);
 /// assert_eq!(draws.accepted.len(), 999);
 /// // The schedule repeats after 21 days.
 /// assert_eq!(draws.distinct, 120);
@@ -161,7 +182,7 @@ pub fn draw_baseline(
     null: Null,
     draws: usize,
     seed: Seed,
-    has_bar: &dyn Fn(usize, usize) -> bool,
+    availability: &Availability<'_>,
 ) -> BaselineDraws {
     let mut random = Random::new(seed);
     let mut result = BaselineDraws { accepted: Vec::with_capacity(draws), discarded: 0, distinct: 0 };
@@ -172,7 +193,7 @@ pub fn draw_baseline(
             let applied = schedule.apply(&draw);
             (draw, applied)
         });
-        let playable = { attempts }.find(|(_, applied)| applied.is_playable(has_bar));
+        let playable = { attempts }.find(|(_, applied)| applied.is_playable(availability));
         match playable {
             Some((draw, applied)) => {
                 seen.insert(applied.fingerprint());

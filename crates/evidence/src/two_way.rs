@@ -20,7 +20,10 @@
 //! trials that are independent given the days.
 
 use crate::distribution::{t_quantile, t_two_sided};
-use crate::ewc::{Interval, MIN_INTERVAL_DAYS, cosine_count, long_run_variance, ratio};
+use crate::ewc::{
+    Interval, MIN_INTERVAL_DAYS, cosine_count, long_run_variance, long_run_variance_with, ratio,
+};
+use crate::power::{Noise, degrees_of_freedom};
 use crate::series::{ReturnSeries, align};
 use papertape_core::metric::{deviation, mean};
 use papertape_core::time::Date;
@@ -55,8 +58,8 @@ pub enum TwoWayError {
     /// No panel, or one without trials on a side, or trials of different lengths.
     #[error("every window needs trials on both sides, with a return on each of its days")]
     Incomplete,
-    /// A window is too short.
-    #[error("a window has {0} shared days, and needs {MIN_INTERVAL_DAYS}")]
+    /// All windows together are too short.
+    #[error("there are {0} shared days, and {MIN_INTERVAL_DAYS} are needed")]
     TooFewDays(usize),
     /// Two windows share a day.
     #[error("the windows overlap on {0}; overlapping windows are not pooled")]
@@ -119,10 +122,20 @@ impl TwoWay {
         Interval { low: self.difference - half, high: self.difference + half }
     }
 
-    /// `n V`, for [`min_detectable_effect`](crate::min_detectable_effect): equal to `Omega` if `E` is 0.
+    /// `n V`: equal to `Omega` if `E` is 0.
     #[must_use]
     pub fn long_run_variance(&self) -> f64 {
         (self.day_variance + self.trial_variance) * self.days as f64
+    }
+
+    /// For [`min_detectable_effect`](crate::min_detectable_effect).
+    #[must_use]
+    pub fn noise(&self) -> Noise {
+        Noise {
+            long_run_variance: self.day_variance * self.days as f64,
+            trial_variance: self.trial_variance,
+            trial_freedom: trial_freedom(&self.sides),
+        }
     }
 }
 
@@ -144,11 +157,12 @@ impl TwoWay {
 /// ```
 ///
 /// # Errors
-/// If a side has no trials, a window is shorter than 20 days, or windows overlap.
+/// If a side has no trials, the windows have fewer than 20 days together, or windows overlap.
 pub fn two_way(panels: &[TrialPanel]) -> Result<TwoWay, TwoWayError> {
     let mut ordered: Vec<&TrialPanel> = panels.iter().collect();
     ordered.sort_by_key(|panel| panel.days.first().copied());
     check(&ordered)?;
+    ordered.retain(|panel| !panel.days.is_empty());
     let mut joined: Vec<(Date, f64)> = Vec::new();
     for panel in &ordered {
         let (a, b) = (daily_mean(&panel.a), daily_mean(&panel.b));
@@ -161,26 +175,20 @@ pub fn two_way(panels: &[TrialPanel]) -> Result<TwoWay, TwoWayError> {
     let differences: Vec<f64> = joined.iter().map(|(_, d)| *d).collect();
     let n = differences.len() as f64;
     let day_variance = long_run_variance(&differences) / n;
-    let (mut trial_variance, mut trial_freedom, mut windows_ahead) = (0.0, 0.0, 0);
+    let (mut trial_variance, mut windows_ahead) = (0.0, 0);
     let mut sides = Vec::with_capacity(ordered.len());
     for panel in &ordered {
         let of = [side(&panel.a), side(&panel.b)];
         let weight = (panel.days.len() as f64 / n).powi(2);
         for side in of.iter().filter(|side| side.trials > 1) {
             trial_variance += weight * (side.total - side.from_days).max(0.0);
-            trial_freedom += (side.trials - 1) as f64;
         }
         let ahead = mean(&daily_mean(&panel.a)) > mean(&daily_mean(&panel.b));
         windows_ahead += usize::from(ahead);
         sides.push(of);
     }
-    let nu = cosine_count(differences.len()) as f64;
-    let degrees_of_freedom = if trial_variance > 0.0 {
-        (day_variance + trial_variance).powi(2)
-            / (day_variance.powi(2) / nu + trial_variance.powi(2) / trial_freedom)
-    } else {
-        nu
-    };
+    let degrees_of_freedom =
+        degrees_of_freedom(differences.len(), day_variance, (trial_variance, trial_freedom(&sides)));
     Ok(TwoWay {
         days: differences.len(),
         difference: mean(&differences),
@@ -200,10 +208,15 @@ fn check(panels: &[&TrialPanel]) -> Result<(), TwoWayError> {
     if panels.is_empty() || !panels.iter().all(is_complete) {
         return Err(TwoWayError::Incomplete);
     }
-    match panels.iter().find(|panel| panel.days.len() < MIN_INTERVAL_DAYS) {
-        Some(panel) => Err(TwoWayError::TooFewDays(panel.days.len())),
-        None => Ok(()),
+    match panels.iter().map(|panel| panel.days.len()).sum() {
+        days if days < MIN_INTERVAL_DAYS => Err(TwoWayError::TooFewDays(days)),
+        _ => Ok(()),
     }
+}
+
+/// `sum(N - 1)`, over the windows and the sides with several trials.
+fn trial_freedom(sides: &[[SideVariance; 2]]) -> f64 {
+    sides.iter().flatten().map(|side| side.trials.saturating_sub(1) as f64).sum()
 }
 
 fn daily_mean(trials: &[Vec<f64>]) -> Vec<f64> {
@@ -218,9 +231,12 @@ fn side(trials: &[Vec<f64>]) -> SideVariance {
         return SideVariance { trials: trials.len(), total: 0.0, from_days: 0.0 };
     };
     let center = daily_mean(trials);
-    let of_days = trials.iter().fold(0.0, |sum, g| {
+    // The noise of a single day cannot be told from that of the trials.
+    let of_days = trials.iter().filter(|g| g.len() > 1).fold(0.0, |sum, g| {
         let own: Vec<f64> = g.iter().zip(&center).map(|(g, c)| g - c).collect();
-        sum + long_run_variance(&own) / own.len() as f64
+        // A short window has fewer cosines than days.
+        let cosines = cosine_count(own.len()).min(own.len() - 1);
+        sum + long_run_variance_with(&own, cosines) / own.len() as f64
     });
     SideVariance {
         trials: trials.len(),

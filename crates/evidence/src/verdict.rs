@@ -4,9 +4,9 @@
 //! 2. `insolvent`
 //! 3. `identical`: every |d| at most 1e-12
 //! 4. `interim`: before the planned last day or trial
-//! 5. `too_few_days`: under 60, or under 30 with a difference
-//! 6. `better`, `worse`: Holm p at most 0.05, and the same if the same orders are filled at the next open, and net of
-//!    model cost
+//! 5. `too_few_days`: under 60, under 30 with a difference, or no estimate
+//! 6. `better`, `worse`: Holm p at most 0.05, and the same if the same orders are filled at the next open, and net of model
+//!    cost
 //! 7. `not_distinguishable`, always with the min. detectable difference and the days needed
 //!
 //! `interim` exists because checking 20 times between day 60 and day 250 raises an error rate of 5% to 19.9%.
@@ -14,7 +14,7 @@
 use crate::comparable::Mismatch;
 use crate::ewc::{MIN_INTERVAL_DAYS, MIN_VERDICT_DAYS};
 use crate::holm::FAMILY_LEVEL;
-use crate::power::{days_needed, min_detectable_effect};
+use crate::power::{Noise, days_needed, min_detectable_effect};
 use serde::{Deserialize, Serialize};
 
 /// The minimum number of days with a difference for a verdict.
@@ -54,8 +54,8 @@ pub struct VerdictInput<'a> {
     pub refilled: Contrast,
     /// Net of model cost.
     pub net_of_cost: Contrast,
-    /// `Omega`, or [`TwoWay::long_run_variance`](crate::TwoWay::long_run_variance).
-    pub long_run_variance: f64,
+    /// `Omega`, or [`TwoWay::noise`](crate::TwoWay::noise); `None` without an estimate.
+    pub noise: Option<Noise>,
     /// `Y` of the market.
     pub trading_days_per_year: f64,
     /// The difference per year that `days_needed` refers to: [`DEFAULT_TARGET`](crate::DEFAULT_TARGET) unless
@@ -121,7 +121,7 @@ pub enum Verdict {
         days: usize,
         /// Days with a difference.
         different_days: usize,
-        /// Whether there are enough days for an interval.
+        /// Whether there is an interval: from 20 days.
         has_interval: bool,
     },
     /// A is better than B.
@@ -146,7 +146,7 @@ pub enum Verdict {
 ///     contrast: clear,
 ///     refilled: clear,
 ///     net_of_cost: Contrast { difference: 0.0004, holm_p: 0.3 },
-///     long_run_variance: 1e-4,
+///     noise: Some(1e-4.into()),
 ///     trading_days_per_year: 252.0,
 ///     target: papertape_evidence::DEFAULT_TARGET,
 /// };
@@ -171,8 +171,11 @@ pub fn verdict(input: &VerdictInput<'_>) -> Verdict {
     if input.is_interim {
         return Verdict::Interim;
     }
+    let has_interval = days >= MIN_INTERVAL_DAYS && input.noise.is_some();
+    let too_few = Verdict::TooFewDays { days, different_days, has_interval };
+    let Some(noise) = input.noise else { return too_few };
     if days < MIN_VERDICT_DAYS || different_days < MIN_DIFFERENT_DAYS {
-        return Verdict::TooFewDays { days, different_days, has_interval: days >= MIN_INTERVAL_DAYS };
+        return too_few;
     }
     let sign = input.contrast.sign();
     let mut depends_on = Vec::new();
@@ -186,11 +189,11 @@ pub fn verdict(input: &VerdictInput<'_>) -> Verdict {
         Some(true) if depends_on.is_empty() => Verdict::Better,
         Some(false) if depends_on.is_empty() => Verdict::Worse,
         _ => {
-            let (variance, year) = (input.long_run_variance, input.trading_days_per_year);
+            let year = input.trading_days_per_year;
             Verdict::NotDistinguishable(NotDistinguishable {
                 depends_on,
-                min_detectable: min_detectable_effect(variance, days, year),
-                days_needed: days_needed(variance, year, input.target),
+                min_detectable: min_detectable_effect(noise, days, year),
+                days_needed: days_needed(noise, year, input.target),
             })
         }
     }

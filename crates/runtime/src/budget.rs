@@ -274,14 +274,16 @@ impl Budgets {
         Self { shares: Some(Mutex::new(shares)), ..self }
     }
 
-    /// Sets a part's share of a line of the job.
-    pub fn set_share(&self, line: JobBudget, share: Limit) {
+    /// Raises a part's share of a line of the job. Answers to concurrent requests may arrive in any order, and a share only
+    /// grows while the part runs.
+    pub fn raise_share(&self, line: JobBudget, share: Limit) {
         if let Some(shares) = &self.shares {
             let mut shares = lock(shares);
-            match line {
-                JobBudget::Sessions => shares.sessions = share,
-                JobBudget::Summaries => shares.summaries = share,
-            }
+            let own = match line {
+                JobBudget::Sessions => &mut shares.sessions,
+                JobBudget::Summaries => &mut shares.summaries,
+            };
+            *own = Limit { tokens: own.tokens.max(share.tokens), usd: own.usd.max(share.usd) };
         }
     }
 

@@ -26,7 +26,7 @@ pub(crate) async fn reserve(
             return Err(SessionStop::Budget(exceeded.to_string()));
         };
         let share = services.queue.grow_share(lease, *of_job, *need, *limit).await.map_err(stop_of)?;
-        budgets.set_share(*of_job, share);
+        budgets.raise_share(*of_job, share);
         if !need.is_within(share) {
             return Err(SessionStop::Budget(exceeded.to_string()));
         }

@@ -9,7 +9,7 @@ use futures::FutureExt as _;
 use papertape_core::budget::Limit;
 use papertape_core::id::{ExperimentId, JobId};
 use papertape_core::json;
-use papertape_core::record::NewExperiment;
+use papertape_core::record::{JobStatus, NewExperiment};
 
 impl Store {
     /// Adds an experiment and queues all its jobs, in one transaction.
@@ -25,13 +25,14 @@ impl Store {
         Ok(())
     }
 
-    /// Replaces the limit that an experiment's jobs share. The manifest keeps the planned one.
+    /// Replaces the limit that an experiment's jobs share. The manifest keeps the planned one. Returns `false` and changes
+    /// nothing if it would be the first limit and jobs run: a job that began without one does not keep to it.
     ///
     /// # Errors
     /// Returns an error if the database fails.
-    pub async fn set_experiment_limit(&self, experiment: &ExperimentId, limit: Limit) -> Result<()> {
-        let sql = "UPDATE experiments SET max_tokens = $1, max_usd = $2 WHERE experiment_id = $3";
-        self.execute(sql, params![limit.tokens, limit.usd, experiment]).await.map(drop)
+    pub async fn set_experiment_limit(&self, experiment: &ExperimentId, limit: Limit) -> Result<bool> {
+        self.write_with(experiment.clone(), move |db, experiment| set_limit(db, experiment, limit).boxed())
+            .await
     }
 }
 
@@ -50,4 +51,19 @@ async fn add(db: &mut dyn Db, experiment: &NewExperiment) -> Result<()> {
         db.insert("experiment_jobs", row).await?;
     }
     Ok(())
+}
+
+async fn set_limit(db: &mut dyn Db, experiment: &ExperimentId, limit: Limit) -> Result<bool> {
+    // Locks the row: a job that is claimed from here on begins with the new limit.
+    let sql = "UPDATE experiments SET max_tokens = max_tokens WHERE experiment_id = $1";
+    db.execute(sql, params![experiment]).await?;
+    let sql = "SELECT 1 FROM experiments x JOIN experiment_jobs e ON e.experiment_id = x.experiment_id
+        JOIN jobs j ON j.job_id = e.job_id WHERE x.experiment_id = $1 AND x.max_tokens IS NULL
+        AND x.max_usd IS NULL AND j.status = $2 LIMIT 1";
+    if db.row(sql, params![experiment, JobStatus::Running.as_str()]).await?.is_some() {
+        return Ok(false);
+    }
+    let sql = "UPDATE experiments SET max_tokens = $1, max_usd = $2 WHERE experiment_id = $3";
+    db.execute(sql, params![limit.tokens, limit.usd, experiment]).await?;
+    Ok(true)
 }

@@ -9344,7 +9344,7 @@ export interface components {
             reorder_band?: components["schemas"]["IntervalResponse"] | null;
             secondary?: components["schemas"]["SecondaryFigures"] | null;
             sharpe?: components["schemas"]["SharpeResponse"] | null;
-            /** @description Why there is no Sharpe ratio: `too_few_days`, `too_few_active_days` or `several_trials`. */
+            /** @description Why there is no Sharpe ratio: `too_few_days`, `too_few_active_days`, `several_trials` or `insolvent`. */
             sharpe_unavailable?: string | null;
             /**
              * Format: date

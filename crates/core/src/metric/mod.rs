@@ -16,7 +16,7 @@ pub use period::{DayValue, PeriodInput, PeriodMetrics, TradedAmount, period_metr
 pub use profit::{profit_factor, profit_factor_days};
 pub use relative::{RelativeInput, RelativeMetrics, relative_metrics};
 pub use returns::{
-    MIN_ANNUALIZED_DAYS, annualized_return, annualized_volatility, calmar, daily_returns, deviation,
-    downside_risk, max_drawdown, mean, sharpe, sortino, total_return,
+    MIN_ANNUALIZED_DAYS, annualized_return, annualized_volatility, calmar, daily_returns, deepest_fall,
+    deviation, downside_risk, max_drawdown, mean, sharpe, sortino, total_return,
 };
 pub use tail::{MIN_TAIL_DAYS, conditional_value_at_risk, percentile, tail_ratio, value_at_risk};

@@ -49,6 +49,8 @@ pub struct PeriodInput<'a> {
 pub struct PeriodMetrics {
     /// Trading days.
     pub days: usize,
+    /// Daily returns: as many as days, or up to the day of an insolvency.
+    pub returns: usize,
     /// Trading days a year, by which what follows is annualized.
     #[serde(rename = "days_a_year")]
     pub trading_days_per_year: u16,
@@ -81,11 +83,11 @@ pub struct PeriodMetrics {
 }
 
 impl PeriodMetrics {
-    /// Without the metrics per year, if the period is shorter than [`MIN_ANNUALIZED_DAYS`](super::MIN_ANNUALIZED_DAYS):
+    /// Without the metrics per year, if there are fewer returns than [`MIN_ANNUALIZED_DAYS`](super::MIN_ANNUALIZED_DAYS):
     /// total return, drawdown and the metrics of trading remain.
     #[must_use]
     pub fn without_short_annualized(self) -> Self {
-        if self.days >= returns::MIN_ANNUALIZED_DAYS {
+        if self.returns >= returns::MIN_ANNUALIZED_DAYS {
             return self;
         }
         Self { annualized_return: None, volatility: None, sharpe: None, sortino: None, calmar: None, ..self }
@@ -110,6 +112,7 @@ pub fn period_metrics(input: &PeriodInput<'_>) -> PeriodMetrics {
     };
     PeriodMetrics {
         days: input.days.len(),
+        returns: series.as_deref().map_or(0, <[f64]>::len),
         trading_days_per_year: input.trading_days_per_year,
         insolvent_on: ruin.map(|at| input.days[at].day),
         total_return: of(&|r| match (ruin, values.last()) {

@@ -73,10 +73,10 @@ pub fn relative_metrics(input: &RelativeInput<'_>) -> RelativeMetrics {
 }
 
 impl RelativeMetrics {
-    /// Without the metrics per year, if the period has fewer `days` than [`MIN_ANNUALIZED_DAYS`](super::MIN_ANNUALIZED_DAYS).
+    /// Without the metrics per year, if there are fewer `returns` of the agent than [`MIN_ANNUALIZED_DAYS`](super::MIN_ANNUALIZED_DAYS).
     #[must_use]
-    pub fn without_short_annualized(self, days: usize) -> Self {
-        if days >= MIN_ANNUALIZED_DAYS {
+    pub fn without_short_annualized(self, returns: usize) -> Self {
+        if returns >= MIN_ANNUALIZED_DAYS {
             return self;
         }
         let (up_capture, down_capture) = (None, None);

@@ -109,7 +109,8 @@ pub fn calmar(returns: &[f64], trading_days_per_year: f64) -> Option<f64> {
 }
 
 /// The deepest fall from a peak of a series of values, `initial` among them. `None` without values.
-pub(super) fn deepest_fall(initial: f64, values: &[f64]) -> Option<f64> {
+#[must_use]
+pub fn deepest_fall(initial: f64, values: &[f64]) -> Option<f64> {
     let (mut peak, mut deepest) = (initial, 0.0_f64);
     for value in values {
         peak = peak.max(*value);

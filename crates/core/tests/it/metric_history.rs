@@ -126,7 +126,8 @@ fn short_periods_are_not_annualized() {
         let (total_return, max_drawdown) = (Some(0.1), Some(-0.1));
         let year = Some(1.0);
         let all = PeriodMetrics {
-            days,
+            days: 60,
+            returns: days,
             total_return,
             max_drawdown,
             annualized_return: year,

@@ -218,7 +218,7 @@ fn is_decided(differences: &[f64]) -> bool {
         contrast,
         refilled: contrast,
         net_of_cost: contrast,
-        long_run_variance: estimate.long_run_variance,
+        noise: Some(estimate.long_run_variance.into()),
         trading_days_per_year: 252.0,
         target: 0.1,
     });

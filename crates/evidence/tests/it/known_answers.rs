@@ -178,7 +178,9 @@ fn families_and_power() {
     close(&holm(&[0.01, 0.04, 0.03]), &[0.03, 0.06, 0.06]);
     close(&holm(&[0.001, 0.02, 0.021, 0.5]), &[0.004, 0.06, 0.06, 0.5]);
     close(&holm(&[0.2, 0.2]), &[0.4, 0.4]);
-    close(&papertape_evidence::holm_levels(&[0.01, 0.04, 0.03]), &[0.05 / 3.0, 0.05, 0.025]);
+    // 0.03 fails at 0.025, and with it 0.04.
+    close(&papertape_evidence::holm_levels(&[0.01, 0.04, 0.03]), &[0.05 / 3.0, 0.025, 0.025]);
+    close(&papertape_evidence::holm_levels(&[0.01, 0.04, 0.02]), &[0.05 / 3.0, 0.05, 0.025]);
     for (n, points) in [(60, 99.27), (120, 67.95), (250, 46.06), (500, 32.20), (1250, 20.18)] {
         assert_digits(100.0 * min_detectable_effect(1e-4, n, 252.0), points, 4);
     }

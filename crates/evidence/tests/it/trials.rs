@@ -2,7 +2,8 @@
 
 use crate::support::{assert_digits, day, series, uniform};
 use papertape_evidence::{
-    Estimand, MeanEstimate, ReturnSeries, TrialPanel, TwoWayError, align, compare_trials, two_way,
+    Estimand, MeanEstimate, Noise, ReturnSeries, TrialPanel, TwoWayError, align, compare_trials, days_needed,
+    min_detectable_effect, t_quantile, two_way,
 };
 
 fn a(seed: u64) -> ReturnSeries {
@@ -86,6 +87,34 @@ fn windows_are_pooled_by_length() {
     assert_eq!(overlap, Err(TwoWayError::Overlap(day(20))));
     assert_eq!(two_way(&[part(0, 19, 0.0)]), Err(TwoWayError::TooFewDays(19)));
     assert_eq!(two_way(&[]), Err(TwoWayError::Incomplete));
+    // Windows under 20 days count together, and one without shared days not at all.
+    let short: Vec<_> =
+        (0..5).map(|at| part(12 * at, 12 * (at + 1), 0.0)).chain([part(60, 60, 0.0)]).collect();
+    let joined = two_way(&short).expect("60 days");
+    assert_eq!((joined.days, joined.sides.len()), (60, 5));
+    assert!(joined.p_value().is_finite() && joined.trial_variance.is_finite());
+}
+
+// Goal: more days shrink the noise of the days, not that of the trials; at the days at hand nothing changes.
+#[test]
+fn days_do_not_average_out_trials() {
+    let year = 252.0;
+    let noise = Noise { long_run_variance: 1e-4, trial_variance: 1e-8, trial_freedom: 4.0 };
+    let alone = Noise { trial_variance: 0.0, ..noise };
+    assert_eq!(days_needed(alone, year, 0.1), days_needed(1e-4, year, 0.1));
+    let needed = days_needed(noise, year, 0.15).expect("enough days");
+    assert!(needed > days_needed(1e-4, year, 0.15).expect("enough days"));
+    assert!(min_detectable_effect(noise, needed, year) <= 0.15);
+    assert!(min_detectable_effect(noise, needed - 1, year) > 0.15);
+    // 2.8 sqrt(E) 252 alone is 7.1 points.
+    assert_eq!(days_needed(noise, year, 0.07), None);
+    let mut lasting = panel(&[1, 2, 3].map(a), &[4, 5, 6].map(b));
+    lasting.a[0].iter_mut().for_each(|g| *g += 0.004);
+    let found = two_way(&[lasting]).expect("a comparison");
+    let quantiles = t_quantile(0.975, found.degrees_of_freedom) + t_quantile(0.8, found.degrees_of_freedom);
+    let shown = min_detectable_effect(found.noise(), found.days, year);
+    assert!(found.trial_variance > 0.0);
+    assert_digits(shown, quantiles * found.standard_error() * year, 12);
 }
 
 // Goal: Welch over trials, and the one-sample test against a baseline. Expected: scipy's ttest_ind and ttest_1samp.

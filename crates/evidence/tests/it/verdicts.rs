@@ -17,7 +17,7 @@ fn input(differences: &[f64]) -> VerdictInput<'_> {
         contrast: CLEAR,
         refilled: CLEAR,
         net_of_cost: CLEAR,
-        long_run_variance: 1e-4,
+        noise: Some(1e-4.into()),
         trading_days_per_year: 252.0,
         target: 0.1,
     }
@@ -48,6 +48,8 @@ fn the_first_verdict_that_applies() {
     assert_eq!(verdict(&worst), too_few(59, 59, true));
     assert_eq!(verdict(&input(&few[..19])), too_few(19, 19, false));
     assert_eq!(verdict(&input(&rare)), too_few(80, 29, true));
+    let (clear, unknown) = (vec![0.002; 80], None);
+    assert_eq!(verdict(&VerdictInput { noise: unknown, ..input(&clear) }), too_few(80, 80, false));
 }
 
 // Goal: better or worse only if the fill and the model cost do not decide it; otherwise what could have been seen.

@@ -234,6 +234,8 @@ async fn trials_have_the_known_answers() {
         (&found["family"]["kind"], &found["family"]["declared_by"]),
         (&json!("all_pairs"), &json!(experiment))
     );
+    let fewer = lab.compare(&format!("experiment:{experiment}/{A},baseline:buy_and_hold")).await;
+    assert!(fewer["family"]["declared_by"].is_null(), "another family: {}", fewer["family"]);
     let difference = &pair["difference"];
     close(&difference["mean_daily"], 0.001_816_100_934_8);
     close(&pair["variance"]["days"], 1.136_717_104_4e-6);
@@ -330,6 +332,22 @@ async fn every_verdict_is_reached_with_its_reason() {
         "UPDATE trading_sessions SET unpriced_calls = 0, cost_usd = '0' WHERE job_id = '{job}' AND model = '{A}'"
     ));
 
+    // Net of cost B loses everything: the days before it say nothing.
+    lab.edit(&format!(
+        "UPDATE trading_sessions SET cost_usd = '400' WHERE job_id = '{job}' AND model = '{B}'"
+    ));
+    let ruin = verdict(&format!("{a},{b}")).await;
+    assert!(ruin.0.contains("depends on model cost") && ruin.1.contains("loses everything"), "{ruin:?}");
+    assert!(lab.compare(&format!("{a},{b}")).await["items"][1]["net_total_return"].is_null());
+    lab.edit(&format!("UPDATE trading_sessions SET cost_usd = '0' WHERE job_id = '{job}'"));
+
+    // A run of an experiment is as interim as the experiment.
+    lab.experiment(&[&job], [1, 1], 60, "all_pairs");
+    lab.edit("UPDATE experiments SET manifest = json_set(manifest, '$.planned_jobs', 2)");
+    let interim = verdict(&format!("{a},{b}")).await;
+    assert!(interim.0 == "interim" && interim.1.contains("1 of 2 planned runs"), "{interim:?}");
+    lab.edit("DELETE FROM experiment_jobs");
+
     // Interim comes before everything that a look could find.
     lab.edit(&format!(
         "UPDATE job_details SET status = 'queued' WHERE job_id = '{job}' AND model = '{B}'
@@ -352,6 +370,12 @@ async fn every_verdict_is_reached_with_its_reason() {
     let insolvent = verdict(&format!("{a},{b}")).await;
     assert_eq!(insolvent.0, "insolvent");
     assert!(insolvent.1.starts_with(&format!("{B} lost everything on ")), "{}", insolvent.1);
+    let item = &lab.compare(&format!("{a},{b}")).await["items"][1];
+    for figure in ["mean", "sharpe", "secondary", "reorder_band", "total_return"] {
+        assert!(item[figure].is_null(), "{figure}: {item}");
+    }
+    assert_eq!(item["sharpe_unavailable"], "insolvent");
+    assert!(item["max_drawdown"].as_f64().is_some_and(|fall| fall < -1.0), "{item}");
 
     let shorter = lab.pair(2, &good[..5], &bad[..5]).await;
     let other = verdict(&format!("{a},job:{shorter}/{B}")).await;

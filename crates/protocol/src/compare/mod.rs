@@ -121,7 +121,7 @@ pub struct ComparedItem {
     pub mean: Option<MeanResponse>,
     /// The annualized Sharpe ratio with its interval, for a single run only.
     pub sharpe: Option<SharpeResponse>,
-    /// Why there is no Sharpe ratio: `too_few_days`, `too_few_active_days` or `several_trials`.
+    /// Why there is no Sharpe ratio: `too_few_days`, `too_few_active_days`, `several_trials` or `insolvent`.
     pub sharpe_unavailable: Option<String>,
     /// Secondary statistics; `null` under 60 days and for several trials.
     pub secondary: Option<SecondaryFigures>,

@@ -73,9 +73,10 @@ pub struct MeanIntervalResponse {
 impl From<PeriodMetrics> for Metrics {
     /// Without metrics per year of short periods, and without the intervals and metrics that need the daily returns.
     fn from(metrics: PeriodMetrics) -> Self {
-        let is_short = metrics.days < MIN_ANNUALIZED_DAYS;
+        let is_short = metrics.returns < MIN_ANNUALIZED_DAYS;
         let PeriodMetrics {
             days,
+            returns: _,
             trading_days_per_year,
             insolvent_on,
             total_return,

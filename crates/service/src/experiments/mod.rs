@@ -195,7 +195,12 @@ pub async fn resume(
         if let Some(first) = jobs.first() {
             trigger::check_limit(app, &first.job, merged).await?;
         }
-        app.store.set_experiment_limit(id, merged).await?;
+        if !app.store.set_experiment_limit(id, merged).await? {
+            return Err(ServiceError::Conflict(format!(
+                "experiment {id} began without a limit, and its running jobs would not keep to one; cancel it first, \
+                 then resume it with the limit"
+            )));
+        }
     }
     let mut changed = 0;
     for one in jobs.iter().filter(|one| one.status != JobStatus::Completed) {

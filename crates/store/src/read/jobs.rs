@@ -109,6 +109,18 @@ pub struct JobDetails {
 }
 
 impl Store {
+    /// The jobs that plan both of these days for one agent, newest first.
+    ///
+    /// # Errors
+    /// Returns an error if the database fails.
+    pub async fn jobs_on(&self, first: Date, last: Date) -> Result<Vec<JobId>> {
+        let sql = "SELECT j.job_id FROM jobs j WHERE EXISTS (SELECT 1 FROM job_details a JOIN job_details b
+            ON b.job_id = a.job_id AND b.model = a.model
+            WHERE a.job_id = j.job_id AND a.date = $1 AND b.date = $2)
+            ORDER BY j.created_at DESC, j.job_id DESC";
+        self.all(sql, params![first, last]).await
+    }
+
     /// The jobs whose ID begins or ends with this text, by ID; at most three, enough to report that the text is
     /// ambiguous.
     ///

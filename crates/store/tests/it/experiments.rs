@@ -125,7 +125,7 @@ async fn grants_never_exceed_the_limit(place: Place) {
     assert_eq!(store.open_share(&third).await.expect("opens"), Some((limit, 3)));
     let none = store.grant(&third, ask(grant(1), grant(1))).await.expect("answers");
     assert_eq!(none, GrantOutcome::Denied { committed: grant(1_000), limit });
-    store.set_experiment_limit(&ExperimentId::new("e"), tokens(1_001)).await.expect("is raised");
+    assert!(store.set_experiment_limit(&ExperimentId::new("e"), tokens(1_001)).await.expect("is raised"));
     let raised = store.grant(&third, ask(grant(1), grant(1))).await.expect("answers");
     assert_eq!(raised, GrantOutcome::Granted(grant(1)));
 
@@ -134,4 +134,13 @@ async fn grants_never_exceed_the_limit(place: Place) {
     store.open_share(&again).await.expect("opens");
     let freed = store.grant(&third, ask(grant(1_000), grant(0))).await.expect("answers");
     assert_eq!(freed, GrantOutcome::Granted(grant(1_000)));
+
+    // A job that runs without a limit holds no share: the first limit waits until no job runs.
+    let free = ExperimentId::new("free");
+    add(&store, experiment("free", &["4"], 3, Limit::default())).await.expect("is added");
+    let running = claim(&store, "4").await;
+    assert_eq!(store.open_share(&running).await.expect("opens"), None);
+    assert!(!store.set_experiment_limit(&free, tokens(10)).await.expect("answers"));
+    store.finish(&running, JobStatus::Partial, None).await.expect("ends");
+    assert!(store.set_experiment_limit(&free, tokens(10)).await.expect("is set"));
 }

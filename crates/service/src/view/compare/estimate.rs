@@ -15,7 +15,7 @@ pub(super) struct Estimate {
     pub(super) a: Vec<f64>,
     /// That of B.
     pub(super) b: Vec<f64>,
-    /// `None` if a window has fewer than 20 shared days.
+    /// `None` under 20 shared days, and if windows overlap.
     pub(super) two_way: Option<TwoWay>,
 }
 
@@ -105,10 +105,14 @@ pub(super) struct NoSeries {
 impl Which {
     fn of(self, trial: &Trial) -> Result<&ReturnSeries, NoSeries> {
         let missing = |reason: String| NoSeries { reason, is_inapplicable: false };
-        match self {
-            Self::Actual => Ok(&trial.actual),
+        let series = match self {
+            Self::Actual => return Ok(&trial.actual),
             Self::Refilled => trial.refilled.as_ref().map_err(|why| missing(why.clone())),
             Self::NetOfCost => trial.net.as_ref().map_err(|why| match why {
+                NoNet::NoDataset => missing(
+                    "the job's dataset is not available, so the account's currency is unknown; import it again"
+                        .to_owned(),
+                ),
                 NoNet::OtherCurrency => NoSeries {
                     reason: "the account is not in US dollars: model cost is apart".to_owned(),
                     is_inapplicable: true,
@@ -117,6 +121,11 @@ impl Which {
                     missing(format!("the price of {calls} model calls is unknown; set `models.prices`"))
                 }
             }),
+        }?;
+        // The series ends before that day, so its difference would leave the loss out.
+        match series.insolvent_on() {
+            Some(on) => Err(missing(format!("a run loses everything on {on}"))),
+            None => Ok(series),
         }
     }
 }
@@ -125,7 +134,7 @@ impl Which {
 pub(super) fn panels(a: &Item, b: &Item, which: Which) -> Result<Vec<TrialPanel>, NoSeries> {
     let of = |item: &Item, window: u32| -> Result<Vec<ReturnSeries>, NoSeries> {
         let trials = item.trials.iter().filter(|trial| trial.window == window);
-        trials.map(|trial| which.of(trial).cloned()).collect()
+        trials.map(|trial| which.of(trial).cloned()).collect::<Result<_, _>>()
     };
     let mut panels = Vec::new();
     for window in &a.windows {

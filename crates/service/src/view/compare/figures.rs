@@ -1,8 +1,9 @@
 //! The statistics of one item.
 
 use super::estimate::interval;
-use super::items::Item;
-use papertape_core::metric::{deviation, max_drawdown, mean};
+use super::items::{Item, Trial};
+use papertape_core::id::AgentName;
+use papertape_core::metric::{deepest_fall, deviation, max_drawdown, mean};
 use papertape_core::time::Date;
 use papertape_evidence::{
     AlignedSeries, DeflatedSharpe, MIN_VERDICT_DAYS, MeanEstimate, RankSet, ReturnSeries, Seed,
@@ -24,7 +25,9 @@ pub(super) fn figures(item: &Item, rank: Option<RankSet>, tried: &[f64]) -> Comp
     };
     let returns = single.map(ReturnSeries::returns).unwrap_or_default();
     let year = item.trading_days_per_year;
-    let sharpe = single.and_then(|_| sharpe_estimate(&returns));
+    // After the loss of everything, figures of the days before it would mislead.
+    let is_solvent = item.insolvent_on().is_none();
+    let sharpe = single.filter(|_| is_solvent).and_then(|_| sharpe_estimate(&returns));
     let mean_of = |values: &[f64]| (!values.is_empty()).then(|| figure(mean(values)));
     let curve = curve(item);
     let days = curve.len();
@@ -36,9 +39,10 @@ pub(super) fn figures(item: &Item, rank: Option<RankSet>, tried: &[f64]) -> Comp
     let fallback_days = item.trials.iter().flat_map(|trial| &trial.fallback);
     let fallback_days = fallback_days.collect::<std::collections::BTreeSet<_>>().len();
     let totals: Vec<f64> = item.trials.iter().map(|trial| grown(&trial.actual)).collect();
-    let nets: Option<Vec<f64>> = item.trials.iter().map(|trial| trial.net.as_ref().ok().map(grown)).collect();
-    let falls: Vec<f64> =
-        item.trials.iter().filter_map(|trial| max_drawdown(&trial.actual.returns())).collect();
+    let net =
+        |trial: &Trial| trial.net.as_ref().ok().filter(|series| series.insolvent_on().is_none()).map(grown);
+    let nets: Option<Vec<f64>> = item.trials.iter().map(net).collect();
+    let falls: Vec<f64> = item.trials.iter().filter_map(fall).collect();
     ComparedItem {
         id: item.id.clone(),
         label: item.label.clone(),
@@ -55,8 +59,8 @@ pub(super) fn figures(item: &Item, rank: Option<RankSet>, tried: &[f64]) -> Comp
         start_date: curve.first().map(|point| point.date),
         end_date: curve.last().map(|point| point.date),
         insolvent_on: item.insolvent_on(),
-        total_return: mean_of(&totals).filter(|_| all_in_one && item.insolvent_on().is_none()),
-        mean: mean_response(&daily, single.is_some()),
+        total_return: mean_of(&totals).filter(|_| all_in_one && is_solvent),
+        mean: mean_response(&daily, single.is_some()).filter(|_| is_solvent),
         sharpe: sharpe.map(|found| {
             let (annualized, bounds) = found.annualized(year);
             let days = returns.len();
@@ -64,33 +68,46 @@ pub(super) fn figures(item: &Item, rank: Option<RankSet>, tried: &[f64]) -> Comp
         }),
         sharpe_unavailable: match (single, sharpe) {
             (_, Some(_)) => None,
+            _ if !is_solvent => Some("insolvent"),
             (None, None) => Some("several_trials"),
             (Some(_), None) if returns.len() < MIN_VERDICT_DAYS => Some("too_few_days"),
             (Some(_), None) => Some("too_few_active_days"),
         }
         .map(str::to_owned),
-        secondary: SharpeMoments::of(&returns).map(|moments| secondary(&moments, tried)),
+        secondary: SharpeMoments::of(&returns)
+            .filter(|_| is_solvent)
+            .map(|moments| secondary(&moments, tried)),
         max_drawdown: mean_of(&falls),
         reorder_band: single
+            .filter(|_| is_solvent)
             .and_then(|_| reorder_band(&returns, seed(item, "reorder_band")))
             .map(|found| interval(found.band, 1.0)),
         full_research_days: days.saturating_sub(fallback_days),
         fallback_days,
         fallback_log_return: mean_of(&fallback).unwrap_or_default(),
         model_cost_usd: cost.map(|cost| number(cost.round_dp(10))),
-        net_total_return: nets
-            .filter(|_| all_in_one && item.insolvent_on().is_none())
-            .and_then(|nets| mean_of(&nets)),
+        net_total_return: nets.filter(|_| all_in_one && is_solvent).and_then(|nets| mean_of(&nets)),
         rank: rank.map(|set| RankResponse { best: set.best, worst: set.worst }),
         curve,
     }
 }
 
-/// The seed of one statistic of an item.
-pub(super) fn seed(item: &Item, statistic: &str) -> Seed {
+/// The seed of a figure of one item: the same however the item was selected.
+fn seed(item: &Item, statistic: &str) -> Seed {
     let jobs: Vec<&str> = item.jobs().iter().map(|job| job.as_str()).collect();
-    let statistic = format!("{statistic} {}", item.id);
-    Seed::derive(&[&item.ground.conditions.dataset], &jobs, &statistic)
+    let of = item.agent.as_ref().map_or(item.id.as_str(), AgentName::as_str);
+    Seed::derive(&[&item.ground.conditions.dataset], &jobs, &format!("{statistic} {of}"))
+}
+
+/// The deepest fall from a peak, that of a ruin and after it included.
+fn fall(trial: &Trial) -> Option<f64> {
+    match &trial.series {
+        Some(series) if trial.actual.insolvent_on().is_some() => {
+            let values: Vec<f64> = series.days.iter().map(|day| day.value.to_f64()).collect();
+            deepest_fall(series.initial.to_f64(), &values)
+        }
+        _ => max_drawdown(&trial.actual.returns()),
+    }
 }
 
 fn grown(series: &ReturnSeries) -> f64 {

@@ -8,6 +8,7 @@ use crate::view::Configs;
 use crate::view::experiments::{Stored, interim, stored};
 use crate::view::results::{AgentSeries, BaselineCache, RefilledValues, agent_series, opens_account};
 use papertape_core::id::{AgentName, JobId, Symbol};
+use papertape_core::market::Dataset;
 use papertape_core::money::Money;
 use papertape_core::time::Date;
 use papertape_evidence::{ReturnSeries, net_of_cost};
@@ -54,8 +55,8 @@ pub(super) struct Item {
     pub(super) is_llm: Option<bool>,
     pub(super) experiment: Option<String>,
     /// The family that its experiment declares.
-    pub(super) declared: Option<String>,
-    /// Whether it has no trial noise: a rule-based agent, a baseline or a symbol.
+    pub(super) declared: Option<Declared>,
+    /// Whether it has no trial noise: rules, a baseline, a symbol.
     pub(super) is_deterministic: bool,
     pub(super) ground: Ground,
     pub(super) settings: Option<Settings>,
@@ -63,6 +64,14 @@ pub(super) struct Item {
     pub(super) interim: Option<String>,
     pub(super) trading_days_per_year: f64,
     pub(super) trials: Vec<Trial>,
+}
+
+/// What an experiment compares, as planned.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Declared {
+    /// `all_pairs`, an agent's name or a baseline.
+    pub(super) compare: String,
+    pub(super) agents: BTreeSet<AgentName>,
 }
 
 /// One trial of an item in one window.
@@ -86,6 +95,8 @@ pub(super) struct Trial {
 pub(super) enum NoNet {
     /// The account is not in US dollars: the check does not apply.
     OtherCurrency,
+    /// The dataset is not available, so the account's currency is unknown.
+    NoDataset,
     /// The price of some calls is unknown.
     Unpriced(u64),
 }
@@ -181,11 +192,20 @@ async fn of_job(
         return Err(no_agent(agent, &format!("job {job}")));
     }
     let config = config(app, configs, job).await?;
+    // One run of an experiment belongs to its plan.
+    let of_plan = match app.store.experiment_of(job).await? {
+        Some((id, ..)) => {
+            let Stored { manifest, jobs, .. } = stored(app, id.as_str()).await?;
+            interim(&manifest, &jobs)
+        }
+        None => None,
+    };
     let mut items = Vec::new();
     for series in all {
         let (agent, planned) = (series.agent.clone(), series.planned.len());
         let interim = (series.open > 0)
-            .then(|| format!("{} of {planned} planned days have ended", planned - series.open));
+            .then(|| format!("{} of {planned} planned days have ended", planned - series.open))
+            .or_else(|| of_plan.clone());
         let trials = vec![trial(&config, series, 1)];
         let id = format!("job:{job}/{agent}");
         items.push(Item { interim, ..item(id, &agent, &config, trials) });
@@ -212,6 +232,10 @@ async fn of_experiment(
         return Err(ServiceError::Conflict(format!("experiment {} has no jobs", row.id)));
     };
     let interim = interim(manifest, jobs);
+    let declared = Declared {
+        compare: manifest.compare.clone(),
+        agents: manifest.agents.iter().map(|planned| AgentName::new(&planned.name)).collect(),
+    };
     let mut items = Vec::new();
     for planned in &manifest.agents {
         let agent = AgentName::new(&planned.name);
@@ -220,7 +244,7 @@ async fn of_experiment(
         items.push(Item {
             interim: interim.clone(),
             experiment: Some(row.id.to_string()),
-            declared: Some(manifest.compare.clone()),
+            declared: Some(declared.clone()),
             ..item(id, &agent, &config, trials)
         });
     }
@@ -287,12 +311,13 @@ fn trial(config: &SimulationConfig, series: AgentSeries, window: u32) -> Trial {
     let is_free = unpriced == 0 && series.days.iter().all(|day| day.cost.is_zero());
     let net = if is_free {
         Ok(actual.clone())
-    } else if !is_in_usd(config, &series) {
-        Err(NoNet::OtherCurrency)
-    } else if unpriced > 0 {
-        Err(NoNet::Unpriced(unpriced))
     } else {
-        Ok(returns(series.initial, &net_of_cost(&values, &costs)))
+        match is_in_usd(config, series.dataset.as_deref()) {
+            None => Err(NoNet::NoDataset),
+            Some(false) => Err(NoNet::OtherCurrency),
+            Some(true) if unpriced > 0 => Err(NoNet::Unpriced(unpriced)),
+            Some(true) => Ok(returns(series.initial, &net_of_cost(&values, &costs))),
+        }
     };
     Trial {
         window,
@@ -310,11 +335,12 @@ fn returns(initial: Money, values: &[(Date, f64)]) -> ReturnSeries {
     ReturnSeries::from_values(initial.to_f64(), values).unwrap_or_default()
 }
 
-/// Whether prices, and therefore the account, are in the currency of model cost.
-fn is_in_usd(config: &SimulationConfig, series: &AgentSeries) -> bool {
-    let Some(dataset) = &series.dataset else { return false };
+/// Whether prices, and so the account, are in the currency of model cost; `None` without the dataset.
+fn is_in_usd(config: &SimulationConfig, dataset: Option<&Dataset>) -> Option<bool> {
+    let dataset = dataset?;
     let currency = |symbol: &Symbol| dataset.instrument(symbol).map(|found| found.currency.as_str());
-    config.symbols.iter().all(|symbol| currency(symbol).is_none_or(|currency| currency == COST_CURRENCY))
+    let is_usd = |symbol| currency(symbol).is_none_or(|currency| currency == COST_CURRENCY);
+    Some(config.symbols.iter().all(is_usd))
 }
 
 /// Of a baseline or a symbol: the same conditions, windows and days as the reference.

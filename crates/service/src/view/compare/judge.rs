@@ -1,17 +1,18 @@
 //! Pairs, their family, and their verdicts.
 
-use super::estimate::{Estimate, NoSeries, Which, interval, panels, with_full_research};
+use super::estimate::{Estimate, Which, interval, panels, with_full_research};
 use super::items::{Item, Kind};
+use super::judged::{Check, Judged};
 use super::select::Varied;
 use super::words::{reasons, words};
 use papertape_evidence::{
-    Contrast, Estimand, MIN_VERDICT_DAYS, MeanEstimate, Mismatch, PairDecision, RankSet, TrialPanel, Verdict,
+    Contrast, Estimand, MIN_VERDICT_DAYS, MeanEstimate, Mismatch, PairDecision, RankSet, Verdict,
     VerdictInput, compare_trials, cone, days_needed, holm, holm_levels, min_detectable_effect, rank_sets,
     sharpe_difference, verdict,
 };
 use papertape_protocol::compare::pair::{
-    CheckResponse, ComparedPair, ConePoint, MismatchResponse, SharpeResponse, TrialSpreadResponse,
-    VarianceResponse, WindowsAhead,
+    ComparedPair, ConePoint, MismatchResponse, SharpeResponse, TrialSpreadResponse, VarianceResponse,
+    WindowsAhead,
 };
 use papertape_protocol::number::figure;
 
@@ -35,59 +36,6 @@ impl Family {
             Self::Against(b) => {
                 (0..items.len()).filter(|a| *a != b && is_pair(*a, b)).map(|a| (a, b)).collect()
             }
-        }
-    }
-}
-
-/// The inputs of a pair's verdict.
-pub(super) struct Judged<'a> {
-    pub(super) a: &'a Item,
-    pub(super) b: &'a Item,
-    pub(super) mismatches: Vec<Mismatch>,
-    pub(super) described: Vec<MismatchResponse>,
-    pub(super) estimand: Option<Estimand>,
-    pub(super) panels: Vec<TrialPanel>,
-    pub(super) actual: Option<Estimate>,
-    pub(super) refilled: Check,
-    pub(super) net: Check,
-    /// Adjusted over the family.
-    pub(super) holm_p: f64,
-    /// The significance level of its rank in the family.
-    pub(super) level: f64,
-}
-
-/// A robustness check.
-pub(super) struct Check {
-    pub(super) estimate: Result<Option<Estimate>, NoSeries>,
-    pub(super) holm_p: f64,
-}
-
-impl Check {
-    fn of(a: &Item, b: &Item, which: Which) -> Self {
-        let estimate = panels(a, b, which).map(|panels| Estimate::of(&panels));
-        Self { estimate, holm_p: 1.0 }
-    }
-
-    fn p_value(&self) -> f64 {
-        let estimate = self.estimate.as_ref().ok().and_then(Option::as_ref);
-        estimate.and_then(Estimate::p_value).unwrap_or(f64::NAN)
-    }
-
-    /// A check that does not apply passes with the contrast itself; one that could not be computed fails.
-    fn contrast(&self, own: Contrast) -> Contrast {
-        match &self.estimate {
-            Ok(Some(estimate)) => Contrast { difference: estimate.mean(), holm_p: self.holm_p },
-            Err(why) if why.is_inapplicable => own,
-            Ok(None) | Err(_) => Contrast { difference: 0.0, holm_p: 1.0 },
-        }
-    }
-
-    fn response(&self, year: f64) -> CheckResponse {
-        let found = self.estimate.as_ref().ok().and_then(Option::as_ref);
-        CheckResponse {
-            difference: found.map(|estimate| estimate.response(year)),
-            holm_p: found.and_then(Estimate::p_value).map(|_| figure(self.holm_p)),
-            unavailable: self.estimate.as_ref().err().map(|why| why.reason.clone()),
         }
     }
 }
@@ -201,7 +149,7 @@ fn decide(one: &Judged<'_>, target: f64) -> Verdict {
         contrast,
         refilled: one.refilled.contrast(contrast),
         net_of_cost: one.net.contrast(contrast),
-        long_run_variance: two_way.map_or(f64::NAN, papertape_evidence::TwoWay::long_run_variance),
+        noise: two_way.map(papertape_evidence::TwoWay::noise),
         trading_days_per_year: one.a.trading_days_per_year,
         target,
     })
@@ -213,8 +161,7 @@ fn response(one: &Judged<'_>, verdict: &Verdict, target: f64) -> ComparedPair {
     let days = estimate.map_or(0, |estimate| estimate.days.len());
     let differences = estimate.map(Estimate::differences).unwrap_or_default();
     let two_way = estimate.and_then(|estimate| estimate.two_way.as_ref());
-    let variance = two_way.map(papertape_evidence::TwoWay::long_run_variance);
-    let long_variance = variance.filter(|_| days >= MIN_VERDICT_DAYS);
+    let noise = two_way.map(papertape_evidence::TwoWay::noise).filter(|_| days >= MIN_VERDICT_DAYS);
     let grown = |g: &[f64]| figure(g.iter().sum::<f64>().exp_m1());
     let is_single = one.a.trials_per_window() == 1 && one.b.trials_per_window() == 1;
     let full = with_full_research(&one.panels, one.a, one.b);
@@ -233,9 +180,8 @@ fn response(one: &Judged<'_>, verdict: &Verdict, target: f64) -> ComparedPair {
         return_b: estimate.map(|estimate| grown(&estimate.b)),
         difference: estimate.map(|estimate| estimate.response(year)),
         holm_p: two_way.map(|_| figure(one.holm_p)),
-        min_detectable_points: long_variance
-            .map(|variance| figure(100.0 * min_detectable_effect(variance, days, year))),
-        days_needed: long_variance.and_then(|variance| days_needed(variance, year, target)),
+        min_detectable_points: noise.map(|noise| figure(100.0 * min_detectable_effect(noise, days, year))),
+        days_needed: noise.and_then(|noise| days_needed(noise, year, target)),
         refilled: one.refilled.response(year),
         net_of_model_cost: one.net.response(year),
         full_research: Estimate::of(&full).map(|estimate| estimate.response(year)),

@@ -8,6 +8,7 @@ mod estimate;
 mod figures;
 mod items;
 mod judge;
+mod judged;
 mod random;
 mod select;
 mod tried;
@@ -16,8 +17,9 @@ mod words;
 use super::{Configs, deployment};
 use crate::app::App;
 use crate::error::ServiceError;
-use items::{Item, Kind};
+use items::{Declared, Item, Kind};
 use judge::{Family, judge};
+use papertape_core::id::AgentName;
 use papertape_evidence::{
     DEFAULT_TARGET, FAMILY_LEVEL, METHOD_VERSION, ReturnSeries, Seed, SpaResult, align, spa,
 };
@@ -25,6 +27,7 @@ use papertape_protocol::compare::pair::ComparedPair;
 use papertape_protocol::compare::{CompareQuery, CompareResponse, FamilyResponse, SpaResponse};
 use papertape_protocol::number::figure;
 use select::{Baseline, Selector, Varied, selectors};
+use std::collections::BTreeSet;
 
 /// The value of an experiment's `compare` that means all pairs.
 const ALL_PAIRS: &str = "all_pairs";
@@ -45,7 +48,7 @@ pub async fn compare(app: &App, query: CompareQuery) -> Result<CompareResponse, 
     let mut configs = Configs::default();
     let mut items = items::load(app, &mut configs, &selected).await?;
     let declared = declared(&items);
-    let against = query.against.as_deref().or(declared.as_ref().map(|(family, _)| family.as_str()));
+    let against = query.against.as_deref().or(declared.as_ref().map(|(family, _)| family.compare.as_str()));
     // The baseline that is compared with is an item, whether it was selected or not.
     if let Some(baseline) = against.and_then(baseline_of)
         && !selected.contains(&Selector::Baseline(baseline))
@@ -64,7 +67,7 @@ pub async fn compare(app: &App, query: CompareQuery) -> Result<CompareResponse, 
         false => Vec::new(),
     };
     let branch = branch::branch(app, &mut configs, &items).await?;
-    let tried = tried::tried(app, &items).await?;
+    let tried = tried::tried(app, &mut configs, &items).await?;
     let deployment = deployment(app);
     // For many items over long runs, this is CPU work.
     let compared = tokio::task::spawn_blocking(move || {
@@ -94,8 +97,8 @@ fn baseline_of(text: &str) -> Option<Baseline> {
     Baseline::parse(text.strip_prefix("baseline:").unwrap_or(text))
 }
 
-/// The family that the common experiment of all agents declares, with its ID.
-fn declared(items: &[Item]) -> Option<(String, String)> {
+/// What the experiment of all agents declares, with its ID.
+fn declared(items: &[Item]) -> Option<(Declared, String)> {
     let mut agents = items.iter().filter(|item| item.kind == Kind::Agent);
     let first = agents.next()?;
     let found = (first.declared.clone()?, first.experiment.clone()?);
@@ -133,18 +136,25 @@ fn family_response(
     items: &[Item],
     family: Family,
     tests: usize,
-    declared: Option<(String, String)>,
+    declared: Option<(Declared, String)>,
 ) -> FamilyResponse {
     let (kind, against) = match family {
         Family::AllPairs => (ALL_PAIRS, None),
         Family::Against(at) => ("against", Some(&items[at])),
     };
-    let is_declared = |(text, _): &(String, String)| match against {
-        None => text == ALL_PAIRS,
-        Some(item) => {
-            let name = item.agent.as_ref().map(ToString::to_string);
-            name.as_ref() == Some(text) || item.id == format!("baseline:{text}")
-        }
+    // With fewer agents, or with more baselines, it is another family.
+    let is_declared = |(planned, _): &(Declared, String)| {
+        let agents: BTreeSet<AgentName> = items.iter().filter_map(|item| item.agent.clone()).collect();
+        let baseline = format!("baseline:{}", planned.compare);
+        let is_planned = |item: &Item| item.kind == Kind::Agent || item.id == baseline;
+        let is_same = match against {
+            None => planned.compare == ALL_PAIRS,
+            Some(item) => {
+                item.agent.as_ref().is_some_and(|agent| agent.as_str() == planned.compare)
+                    || item.id == baseline
+            }
+        };
+        is_same && agents == planned.agents && items.iter().all(is_planned)
     };
     FamilyResponse {
         kind: kind.to_owned(),

@@ -1,6 +1,5 @@
 //! Tests each agent against its own turnover with random timing, random choice, or both.
 
-use super::figures::seed;
 use super::items::{Item, Kind};
 use crate::app::App;
 use crate::error::ServiceError;
@@ -9,7 +8,7 @@ use crate::view::Configs;
 use crate::view::results::{ScheduleGround, sessions};
 use papertape_core::metric::percentile;
 use papertape_core::time::Date;
-use papertape_evidence::{BaselineDraws, Null, NullTest, Seed, WeightSchedule, draw_baseline};
+use papertape_evidence::{Availability, BaselineDraws, Null, NullTest, Seed, WeightSchedule, draw_baseline};
 use papertape_protocol::compare::random::{NullResponse, RandomBaselineResponse};
 use papertape_protocol::number::figure;
 use std::collections::BTreeMap;
@@ -76,7 +75,7 @@ async fn of_item(
         last: series.days.last().map(|day| day.date),
     });
     if let Some(known) = key.as_ref().and_then(|key| app.results.random(key)) {
-        return Ok(RandomBaselineResponse::clone(&known));
+        return Ok(RandomBaselineResponse { item: item.id.clone(), ..RandomBaselineResponse::clone(&known) });
     }
     let mut recorded = Vec::new();
     for (job, dates) in &by_job {
@@ -93,13 +92,23 @@ async fn of_item(
     let dates = series.days.iter().map(|day| day.date).collect();
     let traded = (&config.symbols, config.universe.as_deref());
     let ground = ScheduleGround::new(&config.market, traded, series.initial, dates);
-    let seeds = [Null::Timing, Null::Choice, Null::Both].map(|null| (null, seed(item, name(null))));
+    // Of what the cached result depends on, however the item was selected.
+    let jobs: Vec<&str> = by_job.keys().map(|job| job.as_str()).collect();
+    let seeds = [Null::Timing, Null::Choice, Null::Both].map(|null| {
+        let statistic = format!("{} {}", name(null), series.agent);
+        (null, Seed::derive(&[&item.ground.conditions.dataset], &jobs, &statistic))
+    });
     let id = item.id.clone();
     let found = tokio::task::spawn_blocking(move || {
         let weights = ground.weights(&recorded);
         let bars = ground.bars(&dataset);
         let run = |weights: &[Vec<f64>]| ground.total_return(&dataset, weights);
-        tested(id, weights, &seeds, &|symbol, day| bars[symbol][day], &run)
+        let members = ground.members(&dataset);
+        let availability = Availability {
+            has_bar: &|symbol, day| bars[symbol][day],
+            may_open: &|symbol, day| members[day].as_ref().is_none_or(|of_day| of_day[symbol]),
+        };
+        tested(id, weights, &seeds, &availability, &run)
     });
     let found = found.await.map_err(anyhow::Error::from)?;
     if let Some(key) = key.filter(|_| found.unavailable.is_none()) {
@@ -113,7 +122,7 @@ fn tested(
     item: String,
     weights: Vec<Vec<f64>>,
     seeds: &[(Null, Seed)],
-    has_bar: &dyn Fn(usize, usize) -> bool,
+    availability: &Availability<'_>,
     run: &dyn Fn(&[Vec<f64>]) -> Option<f64>,
 ) -> RandomBaselineResponse {
     let started = Instant::now();
@@ -133,7 +142,7 @@ fn tested(
     };
     response.schedule_return = Some(figure(own));
     for (null, seed) in seeds {
-        let draws = draw_baseline(&schedule, *null, DRAWS, *seed, has_bar);
+        let draws = draw_baseline(&schedule, *null, DRAWS, *seed, availability);
         let mut results = Vec::new();
         if draws.is_testable() {
             for draw in &draws.accepted {
@@ -199,7 +208,7 @@ mod tests {
     #[test]
     fn a_test_needs_distinct_schedules() {
         let held: Vec<Vec<f64>> = (0..120).map(|_| vec![1.0]).collect();
-        let all = |_: usize, _: usize| true;
+        let all = Availability { has_bar: &|_, _| true, may_open: &|_, _| true };
         let found = tested("a".to_owned(), held, &seeds(), &all, &|_| Some(0.1));
         assert!(found.nulls.iter().all(|null| null.p_value.is_none() && null.draws == 0), "{found:?}");
         assert!(found.nulls[0].words.contains("no test possible: 0 of 999 draws discarded, 1 distinct"));

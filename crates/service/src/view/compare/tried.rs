@@ -1,32 +1,25 @@
 //! The configurations in the database that ran on an item's days, for the deflated Sharpe ratio.
 
-use super::conditions::{Ground, Settings};
+use super::conditions::{Ground, Settings, agent_of};
 use super::items::{Item, Kind};
 use crate::app::App;
 use crate::error::ServiceError;
+use crate::view::Configs;
 use papertape_core::id::{AgentName, JobId};
 use papertape_core::metric::daily_returns;
-use papertape_core::record::JobKind;
 use papertape_core::time::Date;
 use papertape_evidence::{MIN_VERDICT_DAYS, SharpeMoments};
-use papertape_runtime::config::SimulationConfig;
-use papertape_store::{JobFilter, PageRequest, ResultFilter};
+use papertape_store::ResultFilter;
 use std::collections::BTreeMap;
 
-/// At most this many jobs are read, newest first.
-const MAX_JOBS: usize = 1_000;
-
-/// A recorded simulation.
-struct Ran {
-    job: JobId,
-    config: SimulationConfig,
-}
-
-/// By item: the daily Sharpe ratio of each configuration that ran on its days, including its own. Trials of one
-/// configuration count once. Empty for items without a deflated Sharpe ratio.
-pub(super) async fn tried(app: &App, items: &[Item]) -> Result<Vec<Vec<f64>>, ServiceError> {
+/// By item: the daily Sharpe ratio of each configuration that ran on its days, its own included. Trials of one configuration
+/// count once. Empty for items without a deflated Sharpe ratio.
+pub(super) async fn tried(
+    app: &App,
+    configs: &mut Configs,
+    items: &[Item],
+) -> Result<Vec<Vec<f64>>, ServiceError> {
     let mut found: Vec<Vec<f64>> = Vec::new();
-    let mut ran = None;
     // Items of one job share their days.
     let mut known: Vec<(String, Vec<Date>, BTreeMap<String, f64>)> = Vec::new();
     for item in items {
@@ -41,11 +34,7 @@ pub(super) async fn tried(app: &App, items: &[Item]) -> Result<Vec<Vec<f64>>, Se
         let at = match known.iter().position(|(of, known, _)| of == dataset && known == days) {
             Some(at) => at,
             None => {
-                let ran = match &ran {
-                    Some(ran) => ran,
-                    None => ran.insert(simulations(app).await?),
-                };
-                known.push((dataset.clone(), days.to_vec(), on_days(app, ran, dataset, days).await?));
+                known.push((dataset.clone(), days.to_vec(), on_days(app, configs, dataset, days).await?));
                 known.len() - 1
             }
         };
@@ -58,39 +47,21 @@ pub(super) async fn tried(app: &App, items: &[Item]) -> Result<Vec<Vec<f64>>, Se
     Ok(found)
 }
 
-async fn simulations(app: &App) -> Result<Vec<Ran>, ServiceError> {
-    let filter = JobFilter { kind: Some(JobKind::Simulate), ..JobFilter::default() };
-    let (mut all, mut request) = (Vec::new(), PageRequest::first(200));
-    loop {
-        let page = app.store.jobs(&filter, &request).await?;
-        for item in page.items {
-            if let Ok(config) = serde_json::from_value(item.job.config) {
-                all.push(Ran { job: item.job.id, config });
-            }
-        }
-        match page.next.filter(|_| all.len() < MAX_JOBS) {
-            Some(next) => request = PageRequest::after(200, &next),
-            None => return Ok(all),
-        }
-    }
-}
-
 /// The Sharpe ratio of each configuration that closed all of these days, by fingerprint. The newest trial counts.
 async fn on_days(
     app: &App,
-    ran: &[Ran],
+    configs: &mut Configs,
     dataset: &str,
     days: &[Date],
 ) -> Result<BTreeMap<String, f64>, ServiceError> {
     let mut sharpes = BTreeMap::new();
     let (Some(first), Some(last)) = (days.first(), days.last()) else { return Ok(sharpes) };
-    for Ran { job, config } in ran {
-        let covers = config.start_date <= *first && config.end_date >= *last;
-        if !covers || config.dataset.hash.to_hex() != dataset {
-            continue;
-        }
+    for job in &app.store.jobs_on(*first, *last).await? {
+        let config = configs.of(app, job).await?.filter(|config| config.dataset.hash.to_hex() == dataset);
+        let Some(config) = config else { continue };
         let ground = Ground::of(config, None);
-        for agent in &config.agents {
+        // Of a branch, the changed agent.
+        for agent in config.agents.iter().filter_map(|agent| agent_of(config, &agent.name)) {
             let fingerprint = Settings::of(config, agent).fingerprint(&ground);
             if sharpes.contains_key(&fingerprint) {
                 continue;

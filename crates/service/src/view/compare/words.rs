@@ -2,8 +2,10 @@
 
 use super::estimate::Estimate;
 use super::items::Item;
-use super::judge::{Check, Judged};
-use papertape_evidence::{Estimand, FAMILY_LEVEL, MIN_VERDICT_DAYS, NotDistinguishable, Verdict};
+use super::judged::{Check, Judged};
+use papertape_evidence::{
+    Estimand, FAMILY_LEVEL, MIN_INTERVAL_DAYS, MIN_VERDICT_DAYS, NotDistinguishable, Verdict,
+};
 
 /// The code of a verdict.
 pub(super) fn code(verdict: &Verdict) -> &'static str {
@@ -74,7 +76,11 @@ pub(super) fn reasons(one: &Judged<'_>, verdict: &Verdict, target: f64) -> Vec<S
                 reasons.push(format!("{different_days} days with a difference; a verdict needs 30"));
             }
             if !has_interval {
-                reasons.push("an interval needs 20 days".to_owned());
+                let why = match *days < MIN_INTERVAL_DAYS {
+                    true => "an interval needs 20 days",
+                    false => "the windows overlap: they have no interval together",
+                };
+                reasons.push(why.to_owned());
             }
         }
         Verdict::Better | Verdict::Worse => {
@@ -93,7 +99,8 @@ pub(super) fn reasons(one: &Judged<'_>, verdict: &Verdict, target: f64) -> Vec<S
                 "differences under {:.1} points per year would not have been seen",
                 100.0 * found.min_detectable
             ));
-            let target = 100.0 * target;
+            // Without the rounding errors of the fraction.
+            let target = (1e8 * target).round() / 1e6;
             reasons.push(match found.days_needed {
                 Some(days) => format!("{days} days would show {target} points per year"),
                 None => format!("no number of days would show {target} points per year"),

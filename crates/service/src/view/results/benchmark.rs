@@ -151,14 +151,14 @@ fn fill(answer: &mut BenchmarkResponse, series: BenchmarkSeries, compared: Compa
     answer.daily_portfolio_values = compared.dates.iter().zip(&series.values).map(at_close).collect();
     let own = own_metrics(&returns, compared.dates.len(), year).into();
     answer.period_metrics = Some(super::measure::with_returns(own, &returns, f64::from(year)));
+    let own = agent_returns(compared.values);
     let relative = RelativeInput {
-        returns: &agent_returns(compared.values),
+        returns: &own,
         benchmark: &returns,
         total_return: compared.metrics.total_return,
         trading_days_per_year: year,
     };
-    let days = compared.dates.len();
-    answer.relative_metrics = relative_metrics(&relative).without_short_annualized(days).into();
+    answer.relative_metrics = relative_metrics(&relative).without_short_annualized(own.len()).into();
 }
 
 /// The metrics of a holding without trades.
@@ -166,6 +166,7 @@ fn own_metrics(returns: &[f64], days: usize, trading_days_per_year: u16) -> Peri
     let year = f64::from(trading_days_per_year);
     PeriodMetrics {
         days,
+        returns: returns.len(),
         trading_days_per_year,
         total_return: metric::total_return(returns),
         annualized_return: metric::annualized_return(returns, year),

@@ -1,9 +1,10 @@
 //! Runs a schedule of weights through the broker: what the random baseline holds, with the same data, days, market, money and
 //! costs as the agent.
 //!
-//! The schedule of an agent has its signed weight of equity in each symbol, from the close of the last day on which its
-//! position in the symbol changed. A run trades a symbol only on days on which its weight changes, at the open, to
-//! `weight x equity`: reductions first, then what opens or enlarges a position.
+//! The schedule of an agent has its signed weight of equity in each symbol right after its last fill in the symbol, at the fill's
+//! price: what the day's close adds or takes is not known when it is traded. A run trades a symbol only when its weight
+//! changes, at the open, to `weight x equity`: reductions first, then what opens or enlarges a position. What could not be
+//! traded is tried again on the next day.
 
 use super::baseline::{bars, due, opens};
 use papertape_agents::market_data::{conditions, conditions_at_close};
@@ -54,19 +55,10 @@ impl ScheduleGround {
         for date in &self.dates {
             let session = sessions.iter().find(|session| session.date == *date);
             if let Some(session) = session {
-                let equity = session.portfolio_value.filter(|value| value.is_positive()).map(Money::to_f64);
-                let changed: BTreeSet<&Symbol> = session
-                    .positions
-                    .iter()
-                    .filter(|row| crate::view::fills::is_fill(&row.action_type))
-                    .filter_map(|row| row.symbol.as_ref())
-                    .collect();
-                for (at, symbol) in
-                    self.symbols.iter().enumerate().filter(|(_, symbol)| changed.contains(symbol))
-                {
-                    let holding = session.holdings.iter().find(|holding| holding.symbol == *symbol);
-                    let value = holding.map_or(0.0, |holding| (holding.price * holding.quantity).to_f64());
-                    held[at] = equity.map_or(0.0, |equity| value / equity);
+                for (symbol, weight) in after_fills(session) {
+                    if let Some(at) = self.symbols.iter().position(|other| *other == symbol) {
+                        held[at] = weight;
+                    }
                 }
             }
             weights.push(held.clone());
@@ -83,6 +75,17 @@ impl ScheduleGround {
             self.dates.iter().map(|date| dates.contains(date)).collect()
         };
         self.symbols.iter().map(of).collect()
+    }
+
+    /// By day and symbol: whether it is a member of the universe's index; `None` without an index.
+    pub(in crate::view) fn members(&self, dataset: &Dataset) -> Vec<Option<Vec<bool>>> {
+        let of_day = |date: &Date| {
+            let index = self.universe.as_deref()?;
+            let members = dataset.day(*date).and_then(|day| dataset.view(day.open).members(index).ok());
+            let members = members.map(|read| read.value).unwrap_or_default();
+            Some(self.symbols.iter().map(|symbol| members.contains(symbol)).collect())
+        };
+        self.dates.iter().map(of_day).collect()
     }
 
     /// The total return of a schedule; `None` if its numbers do not fit the books.
@@ -106,8 +109,10 @@ impl ScheduleGround {
             let changed = (0..self.symbols.len()).filter(|at| (weights[*at] - before[*at]).abs() > 0.0);
             let changed: Vec<usize> = changed.collect();
             if !changed.is_empty() {
-                self.trade(&mut books, (&at_open, day.date, &opens), weights, &changed)?;
-                before.clone_from(weights);
+                let traded = self.trade(&mut books, (&at_open, day.date, &opens), weights, &changed)?;
+                for at in traded {
+                    before[at] = weights[at];
+                }
             }
             let at_close = dataset.view(day.close);
             let bars = bars(&at_close, &self.traded);
@@ -121,24 +126,29 @@ impl ScheduleGround {
         Ok(value)
     }
 
+    /// Returns what has been traded, in whole or in part, or needs no trade.
     fn trade(
         &self,
         books: &mut Books,
         (at_open, day, opens): (&MarketView<'_>, Date, &BTreeMap<Symbol, Price>),
         weights: &[f64],
         changed: &[usize],
-    ) -> Result<(), LedgerError> {
+    ) -> Result<Vec<usize>, LedgerError> {
         let equity = books.portfolio_value()?;
         if !equity.is_positive() {
-            return Ok(());
+            return Ok(Vec::new());
         }
+        let mut missed = BTreeSet::new();
         let gross = weights.iter().fold(0.0, |sum, weight| sum + weight.abs());
         let leverage = Decimal::from_f64_retain(gross).filter(|gross| *gross > Decimal::ONE);
         let leverage = leverage.map(|gross| gross.ceil().min(self.market.max_leverage));
         for is_reduction in [true, false] {
             for at in changed {
                 let symbol = &self.symbols[*at];
-                let Some(open) = opens.get(symbol) else { continue };
+                let Some(open) = opens.get(symbol) else {
+                    missed.insert(*at);
+                    continue;
+                };
                 let target = self.target(equity, weights[*at], *open);
                 let held = books.account().position(symbol).map_or(Decimal::ZERO, |found| found.quantity.0);
                 let crosses = held.is_sign_positive() != target.is_sign_positive();
@@ -167,10 +177,12 @@ impl ScheduleGround {
                     leverage: leverage.filter(|_| side.opens()),
                     reason: None,
                 };
-                place(books, &quote, order)?;
+                if !place(books, &quote, order)? {
+                    missed.insert(*at);
+                }
             }
         }
-        Ok(())
+        Ok(changed.iter().copied().filter(|at| !missed.contains(at)).collect())
     }
 
     /// The units of a weight: whole lots, or 8 decimals, toward zero.
@@ -186,11 +198,44 @@ impl ScheduleGround {
     }
 }
 
-/// Places an order, reduced to what cash, holdings and the participation cap allow. A rejected order changes nothing.
-fn place(books: &mut Books, quote: &Quote, order: Order) -> Result<(), LedgerError> {
-    let Ok(approved) = approve_largest(books, quote, order) else { return Ok(()) };
+/// By symbol: the signed weight of equity right after the day's last fill, at its price.
+fn after_fills(session: &SessionResult) -> BTreeMap<Symbol, f64> {
+    let mut units: BTreeMap<Symbol, Decimal> = BTreeMap::new();
+    if let Some(starting) = &session.starting {
+        units.extend(starting.holdings.iter().map(|(symbol, held)| (symbol.clone(), held.0)));
+    }
+    let mut weights = BTreeMap::new();
+    for row in &session.positions {
+        let Some(symbol) = &row.symbol else { continue };
+        let held = units.entry(symbol.clone()).or_default();
+        let amount = row.amount.0.abs();
+        match row.action_type.as_str() {
+            "buy" | "cover" => *held += amount,
+            "sell" | "short" => *held -= amount,
+            // Units held after it.
+            "split" => {
+                *held = row.amount.0;
+                continue;
+            }
+            action if crate::view::fills::is_forced(action) => {
+                *held -= if held.is_sign_negative() { -amount } else { amount };
+            }
+            _ => continue,
+        }
+        let equity = row.portfolio_value.to_f64();
+        let value = row.price.map_or(0.0, |price| (price * Quantity(*held)).to_f64());
+        weights.insert(symbol.clone(), if equity > 0.0 { value / equity } else { 0.0 });
+    }
+    weights
+}
+
+/// Places an order, reduced to what cash, holdings and the participation cap allow. A rejected order changes nothing. Returns
+/// whether it was filled.
+fn place(books: &mut Books, quote: &Quote, order: Order) -> Result<bool, LedgerError> {
+    let Ok(approved) = approve_largest(books, quote, order) else { return Ok(false) };
     match submit(books, approved) {
         Err(SubmitError::Ledger(error)) => Err(error),
-        Ok(_) | Err(SubmitError::OtherAccount { .. } | SubmitError::Stale { .. }) => Ok(()),
+        Ok(_) => Ok(true),
+        Err(SubmitError::OtherAccount { .. } | SubmitError::Stale { .. }) => Ok(false),
     }
 }

@@ -7,14 +7,19 @@ use crate::app::App;
 use crate::error::ServiceError;
 use papertape_core::id::{AgentName, JobId};
 use papertape_core::market::Dataset;
+use papertape_core::message::Usage;
 use papertape_core::money::Money;
 use papertape_core::ports::RecordStore as _;
-use papertape_core::record::DayStatus;
+use papertape_core::record::{DayStatus, SessionId};
+use papertape_core::tape::StepClass;
 use papertape_core::time::Date;
-use papertape_store::{ClosedDay, DayRow};
+use papertape_store::{ClosedDay, DayRow, PageRequest, ResultFilter, StepView};
 use rust_decimal::Decimal;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
+
+/// Steps are read in pages of this many.
+const PAGE: u32 = 1_000;
 
 /// An agent's days in one job, those included that earlier jobs completed.
 pub(in crate::view) struct AgentSeries {
@@ -39,7 +44,8 @@ pub(in crate::view) struct SeriesDay {
     pub(in crate::view) date: Date,
     pub(in crate::view) value: Money,
     pub(in crate::view) is_full: bool,
-    /// In US dollars, of the calls whose price is known.
+    /// In US dollars, of the calls whose price is known. On the day of a branch's cut with what its parent paid for the steps
+    /// that the branch reuses.
     pub(in crate::view) cost: Decimal,
     /// Calls without a known price.
     pub(in crate::view) unpriced: u64,
@@ -100,6 +106,11 @@ async fn series(
             *unpriced += row.unpriced_calls;
         }
     }
+    for (date, (cost, unpriced)) in reused(app, configs, (agent, &chain), &closed).await? {
+        let of_day = costs.entry(date).or_default();
+        of_day.0 += cost;
+        of_day.1 += unpriced;
+    }
     let config = configs.of(app, job).await?;
     let dataset = config.and_then(|config| app.services.datasets.open(config.dataset.hash).ok());
     let days: Vec<&ClosedDay> = closed.iter().collect();
@@ -135,4 +146,70 @@ async fn series(
         refilled,
         dataset,
     })
+}
+
+/// By job and day: the cost of what branches reuse from their parents, and the calls without a known price.
+async fn reused(
+    app: &App,
+    configs: &mut Configs,
+    (agent, chain): (&AgentName, &[(JobId, Option<Date>)]),
+    closed: &[ClosedDay],
+) -> Result<BTreeMap<(JobId, Date), (Decimal, u64)>, ServiceError> {
+    let mut all = BTreeMap::new();
+    for (job, _) in chain {
+        let Some(date) = branch_of(app, configs, job).await?.map(|(_, date)| date) else { continue };
+        let Some(day) = closed.iter().find(|day| day.job == *job && day.date == date) else { continue };
+        let copied = |step: &StepView| step.reused_from.is_some();
+        let mut paths: BTreeSet<String> =
+            external(app, day.id).await?.iter().filter(|step| copied(step)).map(path).collect();
+        let (mut child, mut cost, mut unpriced) = (job.clone(), Decimal::ZERO, 0);
+        // What the parent copied itself, an earlier one paid.
+        while !paths.is_empty() {
+            let Some((parent, _)) = branch_of(app, configs, &child).await? else { break };
+            let on = Some(date);
+            let filter =
+                ResultFilter { from: on, to: on, agent: Some(agent.clone()), job: Some(parent.clone()) };
+            let Some(of_parent) = app.store.closed_days(&filter).await?.first().map(|day| day.id) else {
+                break;
+            };
+            let steps = external(app, of_parent).await?;
+            let (before, own): (Vec<_>, Vec<_>) =
+                steps.iter().filter(|step| paths.contains(&path(step))).partition(|step| copied(step));
+            for step in own {
+                cost += step.cost_usd.unwrap_or_default();
+                unpriced += u64::from(step.cost_usd.is_none() && step.usage != Usage::default());
+            }
+            (paths, child) = (before.into_iter().map(path).collect(), parent);
+        }
+        all.insert((job.clone(), date), (cost, unpriced));
+    }
+    Ok(all)
+}
+
+/// The parent of a branch, and the day of the cut.
+async fn branch_of(
+    app: &App,
+    configs: &mut Configs,
+    job: &JobId,
+) -> Result<Option<(JobId, Date)>, ServiceError> {
+    let config = configs.of(app, job).await?;
+    Ok(config.and_then(|config| config.branch.as_ref()).map(|branch| (branch.job.clone(), branch.date)))
+}
+
+fn path(step: &StepView) -> String {
+    step.path.to_string()
+}
+
+/// The external steps of a session without those of summaries.
+async fn external(app: &App, session: SessionId) -> Result<Vec<StepView>, ServiceError> {
+    let (mut all, mut request) = (Vec::new(), PageRequest::first(PAGE));
+    loop {
+        let page = app.store.steps(session, &request).await?;
+        let own = |step: &StepView| !step.detached && step.class == StepClass::External;
+        all.extend(page.items.into_iter().filter(own));
+        match page.next {
+            Some(next) => request = PageRequest::after(PAGE, &next),
+            None => return Ok(all),
+        }
+    }
 }
