@@ -41,26 +41,11 @@ impl State {
         let mut sum = self.used;
         sum.add(self.reserved);
         sum.add(amount);
-        let held = self.held();
         let missing = Grant {
-            tokens: sum.tokens.saturating_sub(held.tokens),
-            usd: (sum.usd - held.usd).max(Decimal::ZERO),
+            tokens: sum.tokens.saturating_sub(self.granted.tokens),
+            usd: (sum.usd - self.granted.usd).max(Decimal::ZERO),
         };
         (missing != Grant::default()).then_some(missing)
-    }
-
-    /// What counts against the limit: a call may have used more than was reserved for it.
-    fn held(&self) -> Grant {
-        Grant { tokens: self.granted.tokens.max(self.used.tokens), usd: self.granted.usd.max(self.used.usd) }
-    }
-
-    /// Adds a grant to what the job holds.
-    fn add(&mut self, grant: Grant) {
-        let held = self.held();
-        self.granted = Grant {
-            tokens: held.tokens.saturating_add(grant.tokens),
-            usd: held.usd.saturating_add(grant.usd),
-        };
     }
 }
 
@@ -104,7 +89,11 @@ impl ExperimentShare {
             let Some(needed) = self.try_reserve(amount) else { return Ok(()) };
             let request = GrantRequest { needed, preferred: self.preferred };
             match services.experiments.grant(lease, request).await.map_err(stop_of)? {
-                GrantOutcome::Granted(grant) => lock(&self.state).add(grant),
+                GrantOutcome::Granted(grant) => {
+                    let mut state = lock(&self.state);
+                    state.granted.tokens = state.granted.tokens.saturating_add(grant.tokens);
+                    state.granted.usd = state.granted.usd.saturating_add(grant.usd);
+                }
                 GrantOutcome::Denied { committed, limit } => {
                     return Err(SessionStop::Budget(exhausted(committed, limit, needed)));
                 }
@@ -154,23 +143,5 @@ fn exhausted(committed: Grant, limit: Limit, needed: Grant) -> String {
                 limit.usd.unwrap_or_default().normalize()
             )
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// Goal: what a call used beyond its reservation counts once: a job then needs a grant for the next call only, and has
-    /// enough with it.
-    #[test]
-    fn an_overrun_counts_once() {
-        let spend = |tokens| Spend { tokens, usd: Decimal::ZERO };
-        let grant = |tokens| Grant { tokens, usd: Decimal::ZERO };
-        let mut state = State { granted: grant(100), used: spend(130), reserved: spend(0) };
-        assert_eq!(state.missing(spend(20)), Some(grant(20)));
-        state.add(grant(20));
-        assert_eq!(state.missing(spend(20)), None);
-        assert_eq!(state.missing(spend(21)), Some(grant(1)));
     }
 }

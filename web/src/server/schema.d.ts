@@ -492,26 +492,27 @@ export interface paths {
         };
         /**
          * Compare runs: differences with intervals, and verdicts
-         * @description Only like is compared: runs that differ in dataset, market, universe, costs, fill, mask or days are `not_comparable`, and the
-         *     difference is named. p-values are adjusted over the family of all tests in the response.
+         * @description Runs that differ in dataset, market, universe, costs, fill, mask or days are `not_comparable`, and the response
+         *     names the difference. p-values are adjusted over the family of all tests in the response.
          */
         get: {
             parameters: {
                 query: {
                     /**
-                     * @description What to compare, separated by commas: `job:ID` or `experiment:ID` (all agents), either with `/AGENT` for one agent,
-                     *     `latest`, `baseline:buy_and_hold`, `baseline:equal_weight`, `baseline:random`, or `symbol:AAPL`. 2 to 12 items.
+                     * @description What to compare, separated by commas: `job:ID` or `experiment:ID` (all agents), either with `/AGENT` for one
+                     *     agent, `latest`, `baseline:buy_and_hold`, `baseline:equal_weight`, `baseline:random`, or `symbol:AAPL`. 2 to 12
+                     *     items.
                      * @example latest,baseline:buy_and_hold
                      */
                     select: string;
                     /**
-                     * @description The item that all others are compared with: one of `select`, or an agent's name. Absent: what the experiment
-                     *     declared, else all pairs.
+                     * @description The item that all others are compared with: one of `select`, or an agent's name. Absent: the family that the
+                     *     experiment declares, else all pairs.
                      */
                     against?: string;
                     /**
-                     * @description What the experiment varies, separated by commas: `mask`, `model`, `costs`, `prompt`. With `model` or `prompt`, agents may
-                     *     differ in nothing else.
+                     * @description What the experiment varies, separated by commas: `mask`, `model`, `costs`, `prompt`. With `model` or `prompt`,
+                     *     agents may not differ in anything else.
                      */
                     vary?: string;
                     /** @description The difference per year, in points, that `days_needed` is about. Default: 10. */
@@ -2821,8 +2822,8 @@ export interface paths {
         };
         /**
          * Audit a job's sessions for look-ahead
-         * @description Runs each session of the page again on its tape, over data that end at each phase's instant and over data with
-         *     another future. Nothing is sent or written. A page takes as long as its sessions; ask for small ones.
+         * @description Re-runs each session of the page on its tape, over data that end at each phase's instant and over data with another
+         *     future. Nothing is sent or written. The response takes as long as the sessions of the page; request small pages.
          */
         get: {
             parameters: {
@@ -2835,7 +2836,7 @@ export interface paths {
                     from?: string;
                     /** @description Only until this day, included. */
                     to?: string;
-                    /** @description Max sessions. A page audits the sessions that it lists. */
+                    /** @description Max sessions. The request audits the sessions of its page. */
                     limit?: number;
                     /** @description `next_cursor` of the previous page. */
                     cursor?: string;
@@ -3349,9 +3350,9 @@ export interface paths {
          * Stream a job's updates as server-sent events
          * @description The stream starts with a `snapshot`, or after the event with the ID `after`. Event names are `snapshot`, `log_entry`,
          *     `message`, `node`, `order`, `progress`, `job` and `end`, after which the stream closes. `id` is the event's number
-         *     in the job, without gaps; in a job that is split into parts, it is an opaque text. A `delta` carries a part of an answer that is being written: it has no `id`, some may be
-         *     lost, and the `message` that follows has the whole text. A reconnect with the `Last-Event-ID` of the end is a 204.
-         *     An ID beyond the newest event starts with a `snapshot`.
+         *     in the job, without gaps; in a job that is split into parts, it is an opaque text. A `delta` carries a part of an
+         *     answer that is being written: it has no `id`, some may be lost, and the `message` that follows has the whole text. A
+         *     reconnect with the `Last-Event-ID` of the end is a 204. An ID beyond the newest event starts with a `snapshot`.
          */
         get: {
             parameters: {
@@ -8763,7 +8764,7 @@ export interface components {
             symbol: string;
             take_profit?: components["schemas"]["Number"] | null;
         };
-        /** @description Something that is wrong with a session. */
+        /** @description A problem of a session. */
         AuditFinding: {
             /** @description The facts from after the instant, as far as they can be named. */
             items: components["schemas"]["AuditItem"][];
@@ -8780,11 +8781,11 @@ export interface components {
             pointer?: string | null;
             /** @description An excerpt of the value of the first run that found it. */
             recomputed?: string | null;
-            /** @description An excerpt of the recorded value. The record has it in full. */
+            /** @description An excerpt of the recorded value. The record has the full value. */
             recorded?: string | null;
             /**
-             * @description The runs that found it: `cut` (data that end at the instant), `poisoned` (data with another future). Empty if the
-             *     record alone shows it.
+             * @description The runs that found it: `cut` (data that end at the instant), `poisoned` (data with another future). Empty if
+             *     the record shows it without a run.
              */
             variants: components["schemas"]["AuditVariant"][];
         };
@@ -8837,7 +8838,7 @@ export interface components {
             rules_version: number;
             /** @description The sessions. */
             sessions: components["schemas"]["AuditedSession"][];
-            /** @description How the sessions of this page came out. */
+            /** @description The results of the sessions on this page. */
             summary: components["schemas"]["AuditSummary"];
             /** @description The number of sessions on all pages. */
             total: number;
@@ -8859,7 +8860,7 @@ export interface components {
          */
         AuditVariant: "cut" | "poisoned";
         /**
-         * @description How a session came out.
+         * @description The result of a session.
          * @enum {string}
          */
         AuditVerdict: "verified" | "failed" | "unverifiable" | "unfinished";
@@ -8889,7 +8890,7 @@ export interface components {
             rows: number;
             /**
              * Format: int64
-             * @description The session; `null` if nothing was read of it.
+             * @description The session; `null` if its record was not read.
              */
             session_id?: number | null;
             /** @description Number of steps on its tape. */
@@ -9042,11 +9043,11 @@ export interface components {
             node?: string | null;
             sampling?: components["schemas"]["SamplingBody"] | null;
         };
-        /** @description Where a branch and its parent part. */
+        /** @description The first difference between a branch and its parent. */
         BranchComparison: {
             /** @description The agent. */
             agent: string;
-            /** @description The cut within the day. */
+            /** @description The node or step at which the cut is. */
             at: string;
             /** @description The branch. */
             branch: string;
@@ -9055,7 +9056,7 @@ export interface components {
              * @description The day of the cut.
              */
             date: string;
-            /** @description Days from the cut on that both closed. */
+            /** @description Number of days from the cut on that both closed. */
             days: number;
             /** @description Days on which the orders differ, oldest first, at most 60. */
             decisions: components["schemas"]["DecisionDifference"][];
@@ -9288,9 +9289,9 @@ export interface components {
         ComparedItem: {
             /** @description The agent. */
             agent?: string | null;
-            /** @description The cumulated log return at each close; of several trials, the mean. */
+            /** @description The cumulative log return at each close; for several trials, the mean. */
             curve: components["schemas"]["CurvePoint"][];
-            /** @description Closed trading days, over all windows. Those of each trial, if they have as many, else the smallest number. */
+            /** @description Closed trading days of a trial, over all windows. If trials differ, the smallest number. */
             days: number;
             /**
              * Format: date
@@ -9303,7 +9304,7 @@ export interface components {
             fallback_days: number;
             /**
              * Format: double
-             * @description The sum of log returns on days without full research; of several trials, the mean.
+             * @description The sum of log returns on days without full research; for several trials, the mean.
              */
             fallback_log_return: number;
             /** @description Days with full research in all trials. */
@@ -9315,9 +9316,9 @@ export interface components {
              * @description The day on which a trial lost everything.
              */
             insolvent_on?: string | null;
-            /** @description Why it is interim; `null`: its planned end is reached. */
+            /** @description Why it is interim; `null`: it has reached its planned end. */
             interim?: string | null;
-            /** @description `false`: rules, not a language model. */
+            /** @description `false`: a rule-based agent, not a language model. */
             is_llm?: boolean | null;
             /** @description The jobs of its trials. */
             job_ids: string[];
@@ -9327,15 +9328,15 @@ export interface components {
             label: string;
             /**
              * Format: double
-             * @description The largest decline; of several trials, the mean.
+             * @description The maximum drawdown; for several trials, the mean.
              */
             max_drawdown?: number | null;
             mean?: components["schemas"]["MeanResponse"] | null;
             model_cost_usd?: components["schemas"]["Number"] | null;
             /**
              * Format: double
-             * @description The total return net of model cost. It depends on the size of the account. `null` if the account is not in US dollars, or
-             *     the cost is unknown.
+             * @description The total return net of model cost. It depends on the size of the account. `null` if the account is not in US
+             *     dollars, or the cost is unknown.
              */
             net_total_return?: number | null;
             /** @description The planned days. */
@@ -9353,7 +9354,7 @@ export interface components {
             start_date?: string | null;
             /**
              * Format: double
-             * @description Total return over its days; of several trials, the mean. `null` over several windows.
+             * @description The total return over its days; for several trials, the mean. `null` for several windows.
              */
             total_return?: number | null;
             /**
@@ -9367,7 +9368,7 @@ export interface components {
              */
             windows: number;
         };
-        /** @description Two compared items: A less B. */
+        /** @description Two compared items: A minus B. */
         ComparedPair: {
             /** @description The first item. */
             a: string;
@@ -9375,17 +9376,17 @@ export interface components {
             b: string;
             /** @description The same in words. */
             claim?: string | null;
-            /** @description The cumulated difference with its cone, for a chart. */
+            /** @description The cumulative difference with its cone, for a chart. */
             cone: components["schemas"]["ConePoint"][];
             /** @description Shared days. */
             days: number;
-            /** @description The days with which `target_points` would be seen; `null` if no number of days is enough, and under 60 days. */
+            /** @description The number of days needed to detect `target_points`; `null` if no number of days is enough, and under 60 days. */
             days_needed?: number | null;
             difference?: components["schemas"]["DifferenceResponse"] | null;
             /** @description Of these, days with a difference. */
             different_days: number;
             /**
-             * @description What the estimate is about: `run_against_baseline`, `two_runs`, `configurations` or `windows`; `null` if there is no
+             * @description What the estimate is about: `run_against_baseline`, `two_runs`, `configurations` or `windows`; `null` without a
              *     claim.
              */
             estimand?: string | null;
@@ -9397,7 +9398,7 @@ export interface components {
             holm_p?: number | null;
             /**
              * Format: double
-             * @description The smallest difference per year, in points, that would have been seen with a probability of 80%; `null` under 60 days.
+             * @description The smallest difference per year, in points, that would have been detected with 80% power; `null` under 60 days.
              */
             min_detectable_points?: number | null;
             /** @description What differs besides the agents, if they are not comparable. */
@@ -9410,7 +9411,7 @@ export interface components {
             refilled: components["schemas"]["CheckResponse"];
             /**
              * Format: double
-             * @description Total return of A over the shared days; of several trials, from the mean of their log returns.
+             * @description Total return of A over the shared days; for several trials, from the mean of their log returns.
              */
             return_a?: number | null;
             /**
@@ -9427,11 +9428,11 @@ export interface components {
             /** @description The same in words. */
             words: string;
         };
-        /** @description A point of the chart of the cumulated difference. */
+        /** @description A point of the chart of the cumulative difference. */
         ConePoint: {
             /**
              * Format: double
-             * @description The cumulated difference of log returns.
+             * @description The cumulative difference of log returns.
              */
             cumulated: number;
             /**
@@ -9801,7 +9802,7 @@ export interface components {
         };
         /** @description The orders of both on one day. */
         DecisionDifference: {
-            /** @description The branch's. */
+            /** @description The branch's fills and rejected orders. */
             branch: string[];
             /**
              * Format: date
@@ -9810,7 +9811,7 @@ export interface components {
             date: string;
             /** @description The parent's fills and rejected orders. */
             parent: string[];
-            /** @description The branch's portfolio value less the parent's, at the close. */
+            /** @description The branch's portfolio value minus the parent's, at the close. */
             value_difference: components["schemas"]["Number"];
         };
         /** @description A desk's decision on an instrument. */
@@ -10043,9 +10044,9 @@ export interface components {
             planned_size?: components["schemas"]["Number"] | null;
             planned_stop?: components["schemas"]["Number"] | null;
         };
-        /** @description A difference of log returns, A less B. 0.01 is one point. */
+        /** @description A difference of log returns, A minus B. 0.01 is one point. */
         DifferenceResponse: {
-            /** @description `too_few_days` if nothing is annualized. */
+            /** @description `too_few_days` if the difference is not annualized. */
             annualized_unavailable?: string | null;
             /** @description Days. */
             days: number;
@@ -10431,7 +10432,7 @@ export interface components {
             adjustment: string;
             /** @description The item of `against`. */
             against?: string | null;
-            /** @description The experiment that declared it before it ran. `null`: it was chosen with this request. */
+            /** @description The experiment that declared the family before it ran. `null`: the family was chosen with this request. */
             declared_by?: string | null;
             /** @description `all_pairs`, or `against`: all items against one. */
             kind: string;
@@ -11044,7 +11045,7 @@ export interface components {
         MeanResponse: {
             /**
              * Format: double
-             * @description The sample deviation of a day, ddof 1.
+             * @description The sample deviation per day, ddof 1.
              */
             daily_deviation?: number | null;
             /** @description Days. */
@@ -11341,9 +11342,9 @@ export interface components {
         };
         /** @description One null. */
         NullResponse: {
-            /** @description Draws that were discarded, for want of bars. */
+            /** @description Number of draws that were discarded because bars were missing. */
             discarded: number;
-            /** @description Distinct schedules. */
+            /** @description Number of distinct schedules. */
             distinct: number;
             /** @description `R`. */
             draws: number;
@@ -12370,9 +12371,9 @@ export interface components {
          * @enum {string}
          */
         Scope: "read" | "operate";
-        /** @description Secondary figures of a Sharpe ratio, never a verdict. They assume independent days. */
+        /** @description Secondary statistics of a Sharpe ratio, never a verdict. They assume independent days. */
         SecondaryFigures: {
-            /** @description The distinct configurations that this record ran on these days: at least this many were tried. */
+            /** @description The number of distinct configurations in this database that ran on these days. At least this many were tried. */
             configurations: number;
             /**
              * Format: double
@@ -12381,24 +12382,25 @@ export interface components {
             daily_sharpe: number;
             /**
              * Format: double
-             * @description DSR: the PSR over what the best of all configurations that ran on these days would reach by chance; `null` for a single
-             *     configuration.
+             * @description DSR: the PSR over what the best of all configurations that ran on these days would reach by chance; `null` for a
+             *     single configuration.
              */
             deflated_sharpe?: number | null;
             /**
              * Format: double
-             * @description The daily Sharpe ratio that DSR deflates by.
+             * @description The daily Sharpe ratio that DSR uses as its benchmark.
              */
             expected_max_sharpe?: number | null;
             /**
              * Format: double
-             * @description MinTRL: the days with which this Sharpe ratio would reach a PSR of 0.95; `null` if it is not above zero.
+             * @description MinTRL: the number of days after which this Sharpe ratio would reach a PSR of 0.95; `null` if it is not above
+             *     zero.
              */
             min_track_record_days?: number | null;
             /**
              * Format: double
-             * @description PSR: the probability that the true Sharpe ratio is above zero. It passes 0.95 for 8 to 9% of worthless agents whose
-             *     returns have an autocorrelation of 0.2.
+             * @description PSR: the probability that the true Sharpe ratio is above zero. It passes 0.95 for 8 to 9% of worthless agents
+             *     whose returns have an autocorrelation of 0.2.
              */
             probabilistic_sharpe?: number | null;
         };
@@ -12857,9 +12859,9 @@ export interface components {
             date: string;
             /** @description A unified diff of the texts, the parent's lines with `-`, at most 200 lines. */
             diff: string[];
-            /** @description `request`, `response`, or `missing`: only one of the two has it. */
+            /** @description `request`, `response`, or `missing` if only one of the two has the step. */
             differs: string;
-            /** @description Whether the diff is cut off. */
+            /** @description Whether the diff is truncated. */
             is_truncated: boolean;
             /** @description The step's path, such as `solo#1/model#2`. */
             path: string;
@@ -13262,7 +13264,7 @@ export interface components {
             degrees_of_freedom: number;
             /**
              * Format: double
-             * @description Mean of the trials of A less that of B, in log return per day.
+             * @description Mean of the trials of A minus that of B, in log return per day.
              */
             difference: number;
             /** @description The 95% interval on these days. */
@@ -13420,7 +13422,7 @@ export interface components {
         /** @description Why a session cannot be audited. */
         UnverifiableReason: {
             /**
-             * @description `point_in_time`: it, or a session that its account or memory came from, could see more than the market view;
+             * @description `point_in_time`: it, or a session that its account or memory came from, had access to more than the market view;
              *     `rules_version`: recorded under other rules; `dataset`: the data are not available; `record`: the record cannot
              *     be read.
              */

@@ -164,7 +164,7 @@ async fn dry_run_all(
 /// The warnings of a job with this agent; `None`: with all of them. They are part of its stored config, so their wording must not change.
 fn warnings(report: &RunReport, agent: Option<&str>) -> Vec<String> {
     let mut warnings = vec![
-        "its days were traded elsewhere, and it is not known what its agents were shown there, so its results carry \
+        "its days were traded elsewhere, and nobody knows what its agents were shown there, so its results carry \
          point_in_time = unverified"
             .to_owned(),
     ];

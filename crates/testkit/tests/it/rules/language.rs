@@ -113,7 +113,11 @@ const ALLOWED: &[Allowance] = &[
         "a stamp duty, as exchanges call it",
     ),
     ("^crates/protocol/src/", "`refused`", "a stored outcome and a stored action"),
-    ("^crates/papertape/src/import.rs", "point_in_time = unverified", "a warning that is stored with a job"),
+    (
+        "^crates/papertape/src/import/mod.rs",
+        "point_in_time = unverified",
+        "a warning that is stored with a job",
+    ),
     ("", "^Refused$", "a variant named as the stored outcome `refused`"),
     ("^crates/house/src/summary", r"^bought\|", "words that models write"),
     ("^crates/core/src/tape/stop", r" ", "reasons that are stored with a job"),
