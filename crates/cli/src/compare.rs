@@ -88,7 +88,7 @@ const COLUMNS: [&str; 8] = [
     ">days needed",
 ];
 
-/// Net of model cost there is no verdict of its own.
+/// The comparison net of model cost has no separate verdict.
 const NET_COLUMNS: [&str; 5] = ["compared", ">difference", ">95% interval", ">days", ">p (Holm)"];
 
 fn print(response: &CompareResponse, is_net: bool) -> Result<()> {

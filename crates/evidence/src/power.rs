@@ -4,8 +4,8 @@
 //! detects with 80% power. Computed from the variance only, never from the observed difference: power at the observed
 //! difference repeats the p-value (Hoenig and Heisey, 2001, "The abuse of power").
 //!
-//! With several trials, `Omega / n` is the variance of the days alone, and `E` is added to it: more days do not average out
-//! what trials differ by. The degrees of freedom are those of `n` days, as in [`two_way`](crate::two_way).
+//! With several trials, `Omega / n` is the variance of the days alone, and `E` is added to it: more days do not reduce the
+//! variance between trials. The degrees of freedom are those of `n` days, as in [`two_way`](crate::two_way).
 //!
 //! Assumption: days to come vary as these did.
 
@@ -17,7 +17,7 @@ pub const DEFAULT_TARGET: f64 = 0.10;
 
 /// The maximum number of days that is reported.
 const MAX_DAYS: usize = 100_000_000;
-/// With trials, the first number of days that is enough is looked for in steps of this factor.
+/// With trials, the first number of days that is enough is searched for in steps of this factor.
 const STEP: f64 = 1.1;
 
 /// The variance that more days reduce, and that of the trials, which they do not.

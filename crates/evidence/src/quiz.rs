@@ -24,7 +24,7 @@ use std::collections::BTreeMap;
 
 /// Number of permutations.
 const DRAWS: usize = 9_999;
-/// Under this number of exchangeable months there is no permutation test: 2^5 exchanges would still reach 5%.
+/// The fewest exchangeable months for a permutation test. With 5 months, the smallest p-value is 2^-5, barely under 5%.
 const MIN_MONTHS: usize = 6;
 /// The power that "would have seen" refers to.
 const POWER: f64 = 0.8;

@@ -287,7 +287,8 @@ pub trait Queue: Send + Sync {
     }
 
     /// Raises a part's share of a line of its job's budget so that it covers `need`, unless the shares of all parts
-    /// would then exceed `limit`. Returns the share. It stays the part's, whoever runs it, until the part ends.
+    /// would then exceed `limit`. Returns the share. The part keeps it until it ends, even if another worker takes
+    /// over.
     fn grow_share<'a>(
         &'a self,
         _lease: &'a Lease,

@@ -255,36 +255,33 @@ impl<'a> Poison<'a> {
 
     fn fundamentals(&self, known: &mut BTreeMap<Symbol, Vec<Published<Fundamental>>>) {
         for (symbol, source) in &self.source.fundamentals {
-            let list = known.entry(symbol.clone()).or_default();
-            let from = list.len();
-            let altered = |one: &Published<Fundamental>| {
-                let mut one = one.clone();
-                one.item.value = self.value(one.item.value);
-                one
-            };
-            // A restatement of the newest known figure, then other figures than in the source.
-            list.extend(
-                from.checked_sub(1)
-                    .map(|last| Published { published_at: self.soon, ..altered(&source[last]) }),
-            );
-            list.extend(source.iter().skip(from).take(MAX_ITEMS).map(altered));
+            self.restate(known.entry(symbol.clone()).or_default(), source, |item| &mut item.value);
         }
+    }
+
+    /// Adds a restatement of the newest known value, then other values than in the source.
+    fn restate<T: Clone>(
+        &self,
+        known: &mut Vec<Published<T>>,
+        source: &[Published<T>],
+        value: impl Fn(&mut T) -> &mut Decimal,
+    ) {
+        let from = known.len();
+        let altered = |one: &Published<T>| {
+            let mut one = one.clone();
+            let value = value(&mut one.item);
+            *value = self.value(*value);
+            one
+        };
+        known.extend(
+            from.checked_sub(1).map(|last| Published { published_at: self.soon, ..altered(&source[last]) }),
+        );
+        known.extend(source.iter().skip(from).take(MAX_ITEMS).map(altered));
     }
 
     fn macros(&self, known: &mut BTreeMap<String, Vec<Published<MacroPoint>>>) {
         for (name, source) in &self.source.macros {
-            let list = known.entry(name.clone()).or_default();
-            let from = list.len();
-            let altered = |one: &Published<MacroPoint>| {
-                let mut one = one.clone();
-                one.item.value = self.value(one.item.value);
-                one
-            };
-            list.extend(
-                from.checked_sub(1)
-                    .map(|last| Published { published_at: self.soon, ..altered(&source[last]) }),
-            );
-            list.extend(source.iter().skip(from).take(MAX_ITEMS).map(altered));
+            self.restate(known.entry(name.clone()).or_default(), source, |item| &mut item.value);
         }
         let name = "AUDIT".to_owned();
         if let (false, Some(today)) = (self.source.macros.contains_key(&name), self.clock.days.last()) {
