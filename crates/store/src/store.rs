@@ -4,11 +4,12 @@ use crate::db::Db;
 use crate::error::{Result, StoreError};
 use crate::migrate::MIGRATIONS;
 use crate::notifications::{Follower, JobNotifier};
-use crate::texts::NewTexts;
+use crate::record::PreparedCommits;
 use crate::value::{FromRow, Value};
 use crate::write_scope::WriteScope;
+use crate::write_task::{self, WriteTask};
 use crate::{postgres, sqlite};
-use futures::FutureExt as _;
+use futures::{FutureExt as _, TryFutureExt as _};
 use papertape_core::id::JobId;
 use papertape_core::ports::{BoxFuture, RecordError, RecordFuture};
 use std::path::{Path, PathBuf};
@@ -167,42 +168,29 @@ impl Store {
         T: Send + 'static,
         F: for<'a> Fn(&'a mut dyn Db) -> BoxFuture<'a, Result<T>> + Send + Sync + 'static,
     {
-        self.write_with_texts(scope.into(), None, work)
-    }
-
-    fn write_with_texts<T, F>(
-        &self,
-        scope: WriteScope,
-        texts: Option<Arc<NewTexts>>,
-        work: F,
-    ) -> BoxFuture<'static, Result<T, StoreError>>
-    where
-        T: Send + 'static,
-        F: for<'a> Fn(&'a mut dyn Db) -> BoxFuture<'a, Result<T, StoreError>> + Send + Sync + 'static,
-    {
+        let scope = scope.into();
         let work = with_wake(self.notifier.clone(), scope.job.clone(), work);
-        let writing = match &self.engine {
-            // A single thread writes in order of arrival.
-            Engine::Sqlite(engine) => engine.write(work),
-            Engine::Postgres(engine) => engine.write_for(scope, texts, work),
-        };
-        async move { writing.await.map(|(value, _wake)| value) }.boxed()
+        let (task, written) = write_task::task(work);
+        self.send(scope, task);
+        woken(written)
     }
 
-    /// Like `write_for`, for work with arguments that begins with storing these texts.
-    pub(crate) fn append_for<A, T, F>(
-        &self,
-        scope: impl Into<WriteScope>,
-        texts: Arc<NewTexts>,
-        args: A,
-        work: F,
-    ) -> BoxFuture<'static, Result<T, StoreError>>
-    where
-        A: Send + Sync + 'static,
-        T: Send + 'static,
-        F: for<'a> Fn(&'a mut dyn Db, &'a A) -> BoxFuture<'a, Result<T, StoreError>> + Send + Sync + 'static,
-    {
-        self.write_with_texts(scope.into(), Some(texts), sharing(args, work))
+    /// Like `write_for`, for commits of a session: those that queue up are applied together.
+    pub(crate) fn append_commits(&self, commits: PreparedCommits) -> BoxFuture<'static, Result<()>> {
+        let scope = WriteScope::from(&commits.lease);
+        let (notifier, job) = (self.notifier.clone(), scope.job.clone());
+        let wake = move || Wake(notifier.clone(), job.clone());
+        let (task, written) = write_task::append(commits, wake);
+        self.send(scope, task);
+        woken(written.map_ok(|wake| ((), wake)).boxed())
+    }
+
+    fn send(&self, scope: WriteScope, task: Box<dyn WriteTask>) {
+        match &self.engine {
+            // A single thread writes in order of arrival.
+            Engine::Sqlite(engine) => engine.send(task),
+            Engine::Postgres(engine) => engine.send_for(scope, task),
+        }
     }
 
     /// Like `write`, for work with arguments.
@@ -305,9 +293,14 @@ where
     }
 }
 
+/// What a write returned, without its [`Wake`].
+fn woken<T: Send + 'static>(written: BoxFuture<'static, Result<(T, Wake)>>) -> BoxFuture<'static, Result<T>> {
+    written.map_ok(|(value, _wake)| value).boxed()
+}
+
 /// Notifies a job's followers when it is dropped. It travels with a transaction's result, which exists only after
 /// the transaction has ended.
-struct Wake(JobNotifier, JobId);
+pub(crate) struct Wake(JobNotifier, JobId);
 
 impl Drop for Wake {
     fn drop(&mut self) {

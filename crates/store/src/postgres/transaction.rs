@@ -6,12 +6,10 @@ use super::statements::PostgresDb;
 use crate::db::Db;
 use crate::error::StoreError;
 use crate::texts::{self, NewTexts};
-use crate::write_task::WriteTask;
+use crate::write_task::{self, WriteTask, run_guarded};
 use deadpool_postgres::{Client, Transaction};
-use futures::FutureExt as _;
 use papertape_core::ports::BoxFuture;
 use papertape_core::time::Backoff;
-use std::panic::AssertUnwindSafe;
 use std::time::Duration;
 use tokio_postgres::IsolationLevel;
 
@@ -165,7 +163,7 @@ impl Engine {
 }
 
 async fn run_only(db: &mut PostgresDb<'_, '_>, task: &mut Box<dyn WriteTask>) -> Ran {
-    match run(db, task).await {
+    match run_guarded(db, &mut **task).await {
         true => Ran::Done,
         false if db.should_retry => Ran::Retry(failure(&**task)),
         false => Ran::Failed,
@@ -177,18 +175,17 @@ async fn run_together(db: &mut PostgresDb<'_, '_>, tasks: &mut [Box<dyn WriteTas
     if let Err(error) = store_texts(db, texts_of(tasks)).await {
         return if db.should_retry { Ran::Retry(error) } else { Ran::Apart };
     }
-    for task in tasks {
-        if !run(db, task).await {
-            return if db.should_retry { Ran::Retry(failure(&**task)) } else { Ran::Apart };
-        }
+    match write_task::run_together(db, tasks).await {
+        Ok(()) => Ran::Done,
+        Err(at) if db.should_retry => Ran::Retry(failure(&*tasks[at])),
+        Err(_) => Ran::Apart,
     }
-    Ran::Done
 }
 
 /// The texts of all tasks. Stored in one statement and in the order of their hashes, in which other jobs store theirs
 /// too, they make no two transactions wait for each other.
 fn texts_of(tasks: &[Box<dyn WriteTask>]) -> NewTexts {
-    let texts = tasks.iter().filter_map(|task| task.texts()).flatten();
+    let texts = tasks.iter().filter_map(|task| task.commits()).flat_map(|commits| &commits.texts);
     texts.map(|(hash, text)| (*hash, text.clone())).collect()
 }
 
@@ -208,7 +205,7 @@ async fn one_by_one(
         if let Err(error) = transaction.batch_execute("SAVEPOINT task").await {
             return Ran::Retry(error.into());
         }
-        let is_ok = run(db, task).await;
+        let is_ok = run_guarded(db, &mut **task).await;
         if db.should_retry {
             return Ran::Retry(failure(&**task));
         }
@@ -221,14 +218,6 @@ async fn one_by_one(
         }
     }
     Ran::Done
-}
-
-/// Runs a task. A panic is a bug in that task and must not take down the others.
-async fn run(db: &mut PostgresDb<'_, '_>, task: &mut Box<dyn WriteTask>) -> bool {
-    AssertUnwindSafe(task.run(db)).catch_unwind().await.unwrap_or_else(|_| {
-        tracing::error!("a database write panicked and was rolled back");
-        false
-    })
 }
 
 fn failure(task: &dyn WriteTask) -> StoreError {

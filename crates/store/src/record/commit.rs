@@ -1,6 +1,6 @@
 //! Commits of a session in one transaction: the fence, then their writes in order.
 
-use super::head::Head;
+use super::head::{Head, Heads};
 use super::prepared::{PreparedCommits, PreparedWrite};
 use crate::action;
 use crate::chats;
@@ -19,23 +19,38 @@ use papertape_core::time::Timestamp;
 use rust_decimal::Decimal;
 
 /// Applies commits of one session in their order; the caller owns the transaction.
-pub(super) async fn apply(db: &mut dyn Db, commits: &PreparedCommits) -> Result<(), StoreError> {
-    let PreparedCommits { lease, session, detached, .. } = commits;
-    let mut fence = Fence::take_for(db, lease, commits.events, commits.is_progress).await?;
-    let texts = TextIds::new(&commits.texts, texts::insert(db, &commits.texts).await?);
-    let head = Head::load(db, *session, lease, *detached).await?;
-    let commit = CommitOrigin { lease, session: *session, detached: *detached, at: Timestamp::UNIX_EPOCH };
-    let mut applying = CommitApplier { db, commit, fence: &mut fence, head, texts };
-    for (at, writes) in &commits.commits {
-        applying.commit.at = *at;
-        for write in writes {
-            match write {
-                PreparedWrite::End(end) => applying.end(end).await?,
-                PreparedWrite::Other(write) => applying.write(write).await?,
+pub(crate) async fn apply(db: &mut dyn Db, commits: &PreparedCommits) -> Result<(), StoreError> {
+    apply_all(db, &[commits]).await
+}
+
+/// Applies commits under one lease in their order; the caller owns the transaction. The lease is checked once, and the
+/// sessions' rows are read in one statement.
+pub(crate) async fn apply_all(db: &mut dyn Db, group: &[&PreparedCommits]) -> Result<(), StoreError> {
+    let Some(PreparedCommits { lease, .. }) = group.first() else { return Ok(()) };
+    let events = group.iter().map(|commits| commits.events).sum();
+    let is_progress = group.iter().any(|commits| commits.is_progress);
+    let mut fence = Fence::take_for(db, lease, events, is_progress).await?;
+    let sessions = group.iter().map(|commits| (commits.session, commits.detached));
+    let mut heads = Heads::load(db, lease, sessions).await?;
+    for commits in group {
+        let PreparedCommits { session, detached, .. } = commits;
+        let texts = TextIds::new(&commits.texts, texts::insert(db, &commits.texts).await?);
+        let head = heads.take(db, *session, *detached).await?;
+        let commit =
+            CommitOrigin { lease, session: *session, detached: *detached, at: Timestamp::UNIX_EPOCH };
+        let mut applying = CommitApplier { db: &mut *db, commit, fence: &mut fence, head, texts };
+        for (at, writes) in &commits.commits {
+            applying.commit.at = *at;
+            for write in writes {
+                match write {
+                    PreparedWrite::End(end) => applying.end(end).await?,
+                    PreparedWrite::Other(write) => applying.write(write).await?,
+                }
             }
         }
+        let head = applying.head;
+        heads.put_back(db, head).await?;
     }
-    applying.head.save(applying.db).await?;
     fence.settle(db).await
 }
 

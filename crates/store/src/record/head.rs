@@ -2,9 +2,9 @@
 //! of a transaction and written back at its end.
 
 use crate::chain;
-use crate::db::Db;
+use crate::db::{Backend, Db};
 use crate::error::{Result, StoreError};
-use crate::value::{from_row, params};
+use crate::value::{Array, Row, from_row, params};
 use papertape_core::id::{AgentName, ContentHash, JobId};
 use papertape_core::json;
 use papertape_core::message::Usage;
@@ -13,6 +13,7 @@ use papertape_core::tape::StepPath;
 use papertape_core::time::{Date, Timestamp};
 use rust_decimal::Decimal;
 use serde_json::Value;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// A session's counters, to which this transaction has exclusive access.
 #[derive(Debug)]
@@ -50,18 +51,9 @@ pub(super) struct Link {
 }
 
 impl Head {
-    /// Reads the session's row. If `detached`, usage is added to the summaries' columns.
-    pub(super) async fn load(db: &mut dyn Db, id: SessionId, lease: &Lease, detached: bool) -> Result<Self> {
-        let (chain, of) = columns_of(detached);
-        let sql = format!(
-            "SELECT job_id, model, date, completed_at, next_message, {chain}_length, {chain}_head,
-            {of}input_tokens, {of}cached_tokens, {of}output_tokens, {of}cost_usd, {of}estimated_calls,
-            {of}unpriced_calls FROM trading_sessions WHERE id = $1"
-        );
-        let mut row = db
-            .row(&sql, params![id])
-            .await?
-            .ok_or_else(|| StoreError::inconsistent(format!("there is no session {id}")))?;
+    /// The row of a session, as [`columns`] lists it.
+    fn of(mut row: Row, lease: &Lease, detached: bool) -> Result<Self> {
+        let id: SessionId = row.get()?;
         let (job, agent, date): (JobId, AgentName, Date) = row.get()?;
         let closed = row.get::<Option<i64>>()?.is_some();
         let (next_message, length) = row.get()?;
@@ -122,10 +114,10 @@ impl Head {
         }
     }
 
-    /// Writes the counters back.
-    pub(super) async fn save(&self, db: &mut dyn Db) -> Result<()> {
-        if !self.changed {
-            return Ok(());
+    /// Writes the counters back, if they have changed. Returns whether they had.
+    async fn save(&mut self, db: &mut dyn Db) -> Result<bool> {
+        if !std::mem::take(&mut self.changed) {
+            return Ok(false);
         }
         let (chain, of) = columns_of(self.detached);
         let sql = format!(
@@ -148,9 +140,83 @@ impl Head {
                 self.id
             ],
         )
-        .await
-        .map(drop)
+        .await?;
+        Ok(true)
     }
+}
+
+/// The counters of the sessions that a transaction writes for, each read once.
+#[derive(Debug)]
+pub(super) struct Heads<'a> {
+    lease: &'a Lease,
+    unused: BTreeMap<(SessionId, bool), Head>,
+}
+
+impl<'a> Heads<'a> {
+    /// Reads the rows of these sessions; of those of which `true`, the summaries' columns.
+    pub(super) async fn load(
+        db: &mut dyn Db,
+        lease: &'a Lease,
+        sessions: impl Iterator<Item = (SessionId, bool)>,
+    ) -> Result<Self> {
+        let mut heads = Self { lease, unused: BTreeMap::new() };
+        let mut wanted: BTreeMap<bool, BTreeSet<SessionId>> = BTreeMap::new();
+        for (id, detached) in sessions {
+            wanted.entry(detached).or_default().insert(id);
+        }
+        for (detached, ids) in wanted {
+            heads.read(db, ids, detached).await?;
+        }
+        Ok(heads)
+    }
+
+    async fn read(&mut self, db: &mut dyn Db, ids: BTreeSet<SessionId>, detached: bool) -> Result<()> {
+        let columns = columns(detached);
+        let mut rows = Vec::new();
+        if db.backend() == Backend::Postgres && ids.len() > 1 {
+            let sql = format!("SELECT {columns} FROM trading_sessions WHERE id = ANY(CAST($1 AS BIGINT[]))");
+            rows = db.query(&sql, params![Array::Numbers(ids.iter().map(|id| id.0).collect())]).await?;
+        } else {
+            let sql = format!("SELECT {columns} FROM trading_sessions WHERE id = $1");
+            for id in &ids {
+                rows.extend(db.row(&sql, params![id]).await?);
+            }
+        }
+        for row in rows {
+            let head = Head::of(row, self.lease, detached)?;
+            self.unused.insert((head.id, detached), head);
+        }
+        Ok(())
+    }
+
+    /// The counters of a session. If `detached`, usage is added to the summaries' columns.
+    pub(super) async fn take(&mut self, db: &mut dyn Db, id: SessionId, detached: bool) -> Result<Head> {
+        if !self.unused.contains_key(&(id, detached)) {
+            self.read(db, BTreeSet::from([id]), detached).await?;
+        }
+        let missing = || StoreError::inconsistent(format!("there is no session {id}"));
+        self.unused.remove(&(id, detached)).ok_or_else(missing)
+    }
+
+    /// Writes a session's counters back and keeps them for its next commit.
+    pub(super) async fn put_back(&mut self, db: &mut dyn Db, mut head: Head) -> Result<()> {
+        if head.save(db).await? {
+            // Both tapes of a session share a column.
+            self.unused.remove(&(head.id, !head.detached));
+        }
+        self.unused.insert((head.id, head.detached), head);
+        Ok(())
+    }
+}
+
+/// The columns that a [`Head`] reads.
+fn columns(detached: bool) -> String {
+    let (chain, of) = columns_of(detached);
+    format!(
+        "id, job_id, model, date, completed_at, next_message, {chain}_length, {chain}_head,
+        {of}input_tokens, {of}cached_tokens, {of}output_tokens, {of}cost_usd, {of}estimated_calls,
+        {of}unpriced_calls"
+    )
 }
 
 /// The names of the columns of the session's own tape, or of its detached one.

@@ -3,7 +3,7 @@
 mod abandon;
 mod attempts;
 mod close;
-mod commit;
+pub(crate) mod commit;
 mod derived;
 mod end;
 mod head;
@@ -11,7 +11,7 @@ mod memory;
 mod notes;
 mod prepared;
 
-use self::prepared::PreparedCommits;
+pub(crate) use self::prepared::PreparedCommits;
 use crate::chain;
 use crate::db::{Db, Statement};
 use crate::error::{Result, StoreError};
@@ -21,7 +21,6 @@ use crate::rows::{agent_state, derived as derived_rows};
 use crate::store::{Store, port};
 use crate::texts::{self, BodyIfAny};
 use crate::value::{FromRow, Row, columns, from_row, params};
-use crate::write_scope::WriteScope;
 use futures::FutureExt as _;
 use papertape_core::id::{AgentName, ContentHash, JobId};
 use papertape_core::message::Usage;
@@ -34,7 +33,6 @@ use papertape_core::tape::StepPath;
 use papertape_core::time::Date;
 use serde_json::json;
 use std::collections::BTreeMap;
-use std::sync::Arc;
 
 impl RecordStore for Store {
     fn open_session<'a>(&'a self, lease: &'a Lease, new: NewSession) -> RecordFuture<'a, OpenedSession> {
@@ -60,8 +58,7 @@ impl RecordStore for Store {
             Ok(None) => return async { Ok(()) }.boxed(),
             Err(error) => return async { Err(error.into()) }.boxed(),
         };
-        let (scope, texts) = (WriteScope::from(&commits.lease), Arc::clone(&commits.texts));
-        port(self.append_for(scope, texts, commits, |db, commits| commit::apply(db, commits).boxed()))
+        port(self.append_commits(commits))
     }
 
     fn texts<'a>(&'a self, hashes: Vec<ContentHash>) -> RecordFuture<'a, BTreeMap<ContentHash, String>> {

@@ -11,19 +11,18 @@ use papertape_core::record::{Commit, DerivedRow, Lease, SessionId, StepEnd, Stor
 use papertape_core::tape::StepClass;
 use papertape_core::time::Timestamp;
 use std::collections::BTreeSet;
-use std::sync::Arc;
 
 /// Commits of one session that share a transaction.
 #[derive(Debug)]
-pub(super) struct PreparedCommits {
-    pub(super) lease: Lease,
+pub(crate) struct PreparedCommits {
+    pub(crate) lease: Lease,
     pub(super) session: SessionId,
     pub(super) detached: bool,
     /// Max events that they produce.
     pub(super) events: usize,
     /// Whether they are progress of the job. Starting a step or interrupting one is not.
     pub(super) is_progress: bool,
-    pub(super) texts: Arc<NewTexts>,
+    pub(crate) texts: NewTexts,
     pub(super) commits: Vec<(Timestamp, Vec<PreparedWrite>)>,
 }
 
@@ -62,7 +61,7 @@ impl PreparedCommits {
             (commit.at, commit.writes.into_iter().filter_map(|write| preparing.write(write)).collect())
         };
         let commits = commits.into_iter().map(prepare).collect();
-        let texts = Arc::new(preparing.texts);
+        let texts = preparing.texts;
         Ok(Some(Self { lease, session, detached, events, is_progress, texts, commits }))
     }
 }

@@ -223,6 +223,46 @@ async fn a_step_takes_few_statements() {
     check(again, &[&every, &step, &["SELECT texts"], &message]);
 }
 
+/// Goal: commits under one lease that share a transaction check the lease once, and read each session's row once as long
+/// as they do not change it.
+#[tokio::test]
+async fn a_group_of_commits_checks_its_lease_once() {
+    let dir = tempfile::tempdir().expect("makes a directory");
+    let path = dir.path().join("tape.db");
+    let store = Store::open(DatabaseTarget::Sqlite(path.clone())).await.expect("opens");
+    let (lease, first) = session(&store).await;
+    let new = NewSession {
+        agent: "reversal".into(),
+        date: parse_date("2012-03-01").expect("is a date"),
+        at: Timestamp::UNIX_EPOCH,
+    };
+    let second = store.open_session(&lease, new).await.expect("opens").id;
+    drop(store);
+
+    let prepared = |session: SessionId, writes: Vec<Write>| {
+        let commit =
+            Commit { lease: lease.clone(), session, at: Timestamp::UNIX_EPOCH, detached: false, writes };
+        PreparedCommits::of(vec![commit]).expect("one session").expect("has commits")
+    };
+    let group = [
+        prepared(first, intent("solo#1/model#1")),
+        prepared(second, intent("solo#1/model#1")),
+        prepared(first, intent("solo#1/model#2")),
+        prepared(first, end("solo#1/model#1", StepClass::External, &"a long answer ".repeat(20))),
+    ];
+    let mut connection = open_for_tests(&path);
+    let mut db = SqliteDb::new(&mut connection);
+    let mut counting = Counting { db: &mut db, statements: Vec::new(), bytes: 0 };
+    let group: Vec<&PreparedCommits> = group.iter().collect();
+    let applied = commit::apply_all(&mut counting, &group).now_or_never().expect("waits for nothing");
+    applied.expect("is written");
+    let count = |statement: &str| counting.statements.iter().filter(|other| *other == statement).count();
+    assert_eq!(count("UPDATE jobs"), 1, "{:?}", counting.statements);
+    assert_eq!(count("SELECT trading_sessions"), 2, "{:?}", counting.statements);
+    assert_eq!(count("UPDATE trading_sessions"), 1, "{:?}", counting.statements);
+    assert_eq!(count("INSERT steps"), 3, "{:?}", counting.statements);
+}
+
 /// Goal: a message's event takes few bytes, and readers get all of it.
 #[tokio::test]
 async fn a_messages_event_refers_to_the_message() {
