@@ -76,6 +76,6 @@ pub use read::{
     ShownRead, ShownSession, StepView, StoppedJob, StoredRound, TradeFilter, UsageCost,
 };
 pub use sqlite::{FileSpace, upgrade as upgrade_file};
-pub use store::{DatabaseTarget, Store};
+pub use store::{CommitObserver, DatabaseTarget, Store};
 pub use vectors::{StoredVector, VectorFor};
 pub use verify::{ChainBreak, ChainReport, SessionHead};

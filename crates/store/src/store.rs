@@ -33,11 +33,21 @@ impl std::fmt::Debug for DatabaseTarget {
     }
 }
 
+/// Is called around the commits of jobs' writes, so that tests can end the process there.
+pub trait CommitObserver: std::fmt::Debug + Send + Sync {
+    /// The writes are in an open transaction, which other writes of the job may still join. Its commit comes next.
+    fn before_commit(&self, job: &JobId);
+
+    /// The transaction has ended; the job's followers are not notified yet.
+    fn before_notify(&self, job: &JobId);
+}
+
 /// The record. Clones share it; dropping the last one closes it after all pending writes.
 #[derive(Clone, Debug)]
 pub struct Store {
     engine: Engine,
     notifier: JobNotifier,
+    observer: Option<Arc<dyn CommitObserver>>,
 }
 
 #[derive(Clone, Debug)]
@@ -77,6 +87,12 @@ impl Store {
             }
         };
         Ok(Self::of(engine))
+    }
+
+    /// The same record, whose commits are observed.
+    #[must_use]
+    pub fn observed(self, observer: Arc<dyn CommitObserver>) -> Self {
+        Self { observer: Some(observer), ..self }
     }
 
     /// Follows a job: signals when it may have new events, from any process. Read the events with
@@ -123,7 +139,7 @@ impl Store {
             Engine::Sqlite(_) => JobNotifier::default(),
             Engine::Postgres(engine) => engine.notifier(),
         };
-        Self { engine, notifier }
+        Self { engine, notifier, observer: None }
     }
 
     /// Follows every job's commits from now on, including those of other processes.
@@ -180,7 +196,9 @@ impl Store {
         T: Send + 'static,
         F: for<'a> Fn(&'a mut dyn Db) -> BoxFuture<'a, Result<T, StoreError>> + Send + Sync + 'static,
     {
-        let work = with_wake(self.notifier.clone(), scope.job.clone(), work);
+        let wake =
+            Wake { notifier: self.notifier.clone(), job: scope.job.clone(), observer: self.observer.clone() };
+        let work = with_wake(wake, work);
         let writing = match &self.engine {
             // A single thread writes in order of arrival.
             Engine::Sqlite(engine) => engine.write(work),
@@ -305,30 +323,48 @@ where
     }
 }
 
+/// Whom to notify of a job's transactions.
+#[derive(Clone)]
+struct Wake {
+    notifier: JobNotifier,
+    job: JobId,
+    observer: Option<Arc<dyn CommitObserver>>,
+}
+
 /// Notifies a job's followers when it is dropped. It travels with a transaction's result, which exists only after
 /// the transaction has ended.
-struct Wake(JobNotifier, JobId);
+struct WakeOnDrop(Wake);
 
-impl Drop for Wake {
+impl Drop for WakeOnDrop {
     fn drop(&mut self) {
-        self.0.committed(&self.1);
+        let Wake { notifier, job, observer } = &self.0;
+        if let Some(observer) = observer {
+            observer.before_notify(job);
+        }
+        notifier.committed(job);
     }
 }
 
-/// Wraps the work so that its result carries a `Wake`.
+/// Wraps the work so that its result carries a `WakeOnDrop`.
 fn with_wake<T, F>(
-    notifier: JobNotifier,
-    job: JobId,
+    wake: Wake,
     work: F,
-) -> impl for<'a> Fn(&'a mut dyn Db) -> BoxFuture<'a, Result<(T, Wake)>> + Send + Sync + 'static
+) -> impl for<'a> Fn(&'a mut dyn Db) -> BoxFuture<'a, Result<(T, WakeOnDrop)>> + Send + Sync + 'static
 where
     T: Send + 'static,
     F: for<'a> Fn(&'a mut dyn Db) -> BoxFuture<'a, Result<T>> + Send + Sync + 'static,
 {
     move |db| {
-        let (notifier, job) = (notifier.clone(), job.clone());
+        let wake = wake.clone();
         let working = work(db);
-        async move { Ok((working.await?, Wake(notifier, job))) }.boxed()
+        async move {
+            let value = working.await?;
+            if let Some(observer) = &wake.observer {
+                observer.before_commit(&wake.job);
+            }
+            Ok((value, WakeOnDrop(wake)))
+        }
+        .boxed()
     }
 }
 

@@ -1,8 +1,8 @@
 //! Fault points: wrappers of a running job's ports that kill the process at a chosen point.
 //!
-//! The product has no hook for this. The wrapped ports cover everything that matters after a crash: each commit
-//! of the record, each call of a model or a tool, each change of the queue. There is a fault point before and
-//! after each.
+//! The wrapped ports cover what matters outside a transaction: each commit of the record, each call of a model or a
+//! tool, each change of the queue. There is a fault point before and after each. The points inside a transaction are
+//! those of the database's `CommitObserver`, which tests connect to [`FaultPoints::pass`].
 
 use futures::FutureExt as _;
 use papertape_core::budget::{JobBudget, Limit};
@@ -24,12 +24,23 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
+/// The number of a transaction, and what happens just before it.
+struct BeforeAppend(usize, Box<dyn Fn() + Send + Sync>);
+
+impl std::fmt::Debug for BeforeAppend {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "BeforeAppend({})", self.0)
+    }
+}
+
 /// Counts the fault points that a process passes, in order.
 #[derive(Debug, Default)]
 pub struct FaultPoints {
     kill_at: Option<usize>,
     /// The transaction, from 0, for which the disk is full.
     full_at: Option<usize>,
+    /// What happens just before a transaction, from 0, and after its writes were handed over.
+    before_append: Option<BeforeAppend>,
     appends: AtomicUsize,
     passed: Mutex<Vec<&'static str>>,
 }
@@ -53,6 +64,12 @@ impl FaultPoints {
         Arc::new(Self { full_at: Some(nth), ..Self::default() })
     }
 
+    /// Fault points at which `happens` is called just before transaction number `nth`, from 0.
+    #[must_use]
+    pub fn before_append(nth: usize, happens: impl Fn() + Send + Sync + 'static) -> Arc<Self> {
+        Arc::new(Self { before_append: Some(BeforeAppend(nth, Box::new(happens))), ..Self::default() })
+    }
+
     /// The number of transactions so far.
     #[must_use]
     pub fn transactions(&self) -> usize {
@@ -65,7 +82,8 @@ impl FaultPoints {
         self.passed.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    fn pass(&self, name: &'static str) {
+    /// Passes a point. If the process is to be killed here, this does not return.
+    pub fn pass(&self, name: &'static str) {
         let mut passed = self.passed.lock().unwrap_or_else(PoisonError::into_inner);
         if self.kill_at == Some(passed.len()) {
             // Keep the lock: nothing passes another point while the signal is delivered.
@@ -143,6 +161,11 @@ impl RecordStore for FaultyStore<dyn RecordStore> {
             let nth = self.points.appends.fetch_add(1, Ordering::SeqCst);
             if self.points.full_at == Some(nth) {
                 return Err(RecordError::Full("the disk is full".to_owned()));
+            }
+            if let Some(BeforeAppend(_, happens)) =
+                self.points.before_append.as_ref().filter(|before| before.0 == nth)
+            {
+                happens();
             }
             let appended = self.inner.append(commits).await;
             (0..count).for_each(|_| self.points.pass("after commit"));
