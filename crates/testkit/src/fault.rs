@@ -5,7 +5,6 @@
 //! those of the database's `CommitObserver`, which tests connect to [`FaultPoints::pass`].
 
 use futures::FutureExt as _;
-use papertape_core::budget::{JobBudget, Limit};
 use papertape_core::id::{AgentName, ContentHash, JobId};
 use papertape_core::message::{CallFailure, ModelName, ModelRequest, Usage};
 use papertape_core::ports::{
@@ -14,7 +13,7 @@ use papertape_core::ports::{
 };
 use papertape_core::record::{
     AgentState, Commit, DayStatus, DerivedRow, JobKind, JobRow, JobStatus, Lease, LeaseState, NewJob,
-    NewSession, OpenedSession, PartEnd, SessionId, SessionWithoutSummary, TapeRow, UsageTotal,
+    NewSession, OpenCall, OpenedSession, PartEnd, SessionId, SessionWithoutSummary, TapeRow, UsageTotal,
 };
 use papertape_core::tape::StepPath;
 use papertape_core::time::Date;
@@ -217,6 +216,10 @@ impl RecordStore for FaultyStore<dyn RecordStore> {
     fn load_usage<'a>(&'a self, job: &'a JobId) -> BoxFuture<'a, Result<Vec<UsageTotal>, RecordError>> {
         self.inner.load_usage(job)
     }
+
+    fn open_calls<'a>(&'a self, job: &'a JobId) -> BoxFuture<'a, Result<Vec<OpenCall>, RecordError>> {
+        self.inner.open_calls(job)
+    }
 }
 
 impl ModelClient for FaultyStore<dyn ModelClient> {
@@ -293,16 +296,6 @@ impl Queue for FaultyStore<dyn Queue> {
         lease_for: Duration,
     ) -> BoxFuture<'a, Result<Vec<LeaseState>, RecordError>> {
         self.inner.heartbeat(owner, leases, lease_for)
-    }
-
-    fn grow_share<'a>(
-        &'a self,
-        lease: &'a Lease,
-        line: JobBudget,
-        need: Limit,
-        limit: Limit,
-    ) -> BoxFuture<'a, Result<Limit, RecordError>> {
-        self.inner.grow_share(lease, line, need, limit)
     }
 
     fn finish<'a>(

@@ -27,7 +27,7 @@ use papertape_core::id::{AgentName, ContentHash, JobId};
 use papertape_core::message::Usage;
 use papertape_core::ports::{RecordFuture, RecordStore};
 use papertape_core::record::{
-    AgentState, Commit, DayStatus, DerivedRow, Lease, NewSession, OpenedSession, SessionId,
+    AgentState, Commit, DayStatus, DerivedRow, Lease, NewSession, OpenCall, OpenedSession, SessionId,
     SessionWithoutSummary, TapeRow, UsageTotal,
 };
 use papertape_core::tape::StepPath;
@@ -116,6 +116,18 @@ impl RecordStore for Store {
     fn load_usage<'a>(&'a self, job: &'a JobId) -> RecordFuture<'a, Vec<UsageTotal>> {
         port(self.read_with(job.clone(), |db, job| spent(db, job).boxed()))
     }
+
+    fn open_calls<'a>(&'a self, job: &'a JobId) -> RecordFuture<'a, Vec<OpenCall>> {
+        // As `has_ended` of `TAPE`.
+        let sql = "SELECT t.model, t.date, s.path, s.request_ref
+            FROM trading_sessions t JOIN steps s ON s.session_id = t.id
+            WHERE t.job_id = $1 AND t.completed_at IS NULL AND s.detached = $2
+                AND s.state = 'intent' AND s.kind = 'model'
+                AND (EXISTS (SELECT 1 FROM step_attempts a WHERE a.step_id = s.id AND a.ended_at IS NULL)
+                    OR NOT EXISTS (SELECT 1 FROM step_attempts a WHERE a.step_id = s.id))
+            ORDER BY t.model, t.date, s.id";
+        port(self.all(sql, params![job, false]))
+    }
 }
 
 async fn open_session(db: &mut dyn Db, lease: &Lease, new: &NewSession) -> Result<OpenedSession> {
@@ -174,6 +186,8 @@ async fn find_session(
 }
 
 from_row! { impl row => SessionWithoutSummary { session, agent, date } }
+
+from_row! { impl row => OpenCall { agent, date, path, request_ref } }
 
 const TAPE: &str = "SELECT s.path, s.class, s.digest, s.request_ref, s.state, s.outcome_kind, s.outcome_ref,
         coalesce((SELECT max(a.attempt) FROM step_attempts a WHERE a.step_id = s.id),
