@@ -208,7 +208,7 @@ impl Engine {
                 }
             });
         }
-        answered
+        async move { answered.await.map_err(StoreError::under_lease) }.boxed()
     }
 
     /// Runs the work on one snapshot of the record.

@@ -40,7 +40,8 @@ impl SharedBudgets for Store {
         lease: &'a Lease,
         request: ShareRequest,
     ) -> RecordFuture<'a, ShareOutcome> {
-        port(self.write_with(lease.clone(), move |db, lease| answer(db, lease, request).boxed()))
+        let answered = self.write_with(lease.clone(), move |db, lease| answer(db, lease, request).boxed());
+        port(async move { answered.await.map_err(StoreError::under_lease) }.boxed())
     }
 }
 

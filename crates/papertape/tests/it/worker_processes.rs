@@ -40,7 +40,7 @@ fn small() -> Request {
 }
 
 /// Waits until a job has stopped.
-async fn stopped(app: &App, job: &JobId) -> JobStatus {
+pub(crate) async fn stopped(app: &App, job: &JobId) -> JobStatus {
     let mut follower = app.store.follow(job);
     loop {
         let row = app.store.get_job(job).await.expect("reads").expect("is there");
@@ -52,7 +52,7 @@ async fn stopped(app: &App, job: &JobId) -> JobStatus {
 }
 
 /// A worker, once it accepts jobs.
-fn worker(tool: &Tool) -> Running {
+pub(crate) fn worker(tool: &Tool) -> Running {
     let mut worker = tool.start(&["worker"]);
     worker.until("running jobs of");
     worker
