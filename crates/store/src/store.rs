@@ -4,6 +4,7 @@ use crate::db::Db;
 use crate::error::{Result, StoreError};
 use crate::migrate::MIGRATIONS;
 use crate::notifications::{Follower, JobNotifier};
+use crate::record::HeldHeads;
 use crate::texts::NewTexts;
 use crate::value::{FromRow, Value};
 use crate::write_scope::WriteScope;
@@ -47,6 +48,7 @@ pub trait CommitObserver: std::fmt::Debug + Send + Sync {
 pub struct Store {
     engine: Engine,
     notifier: JobNotifier,
+    heads: Arc<HeldHeads>,
     observer: Option<Arc<dyn CommitObserver>>,
 }
 
@@ -139,7 +141,7 @@ impl Store {
             Engine::Sqlite(_) => JobNotifier::default(),
             Engine::Postgres(engine) => engine.notifier(),
         };
-        Self { engine, notifier, observer: None }
+        Self { engine, notifier, heads: Arc::default(), observer: None }
     }
 
     /// Follows every job's commits from now on, including those of other processes.
@@ -153,6 +155,10 @@ impl Store {
 
     pub(crate) fn notifier(&self) -> &JobNotifier {
         &self.notifier
+    }
+
+    pub(crate) fn heads(&self) -> &Arc<HeldHeads> {
+        &self.heads
     }
 
     pub(crate) fn engine(&self) -> &Engine {

@@ -18,12 +18,15 @@ use papertape_core::tape::{StepClass, StepPath};
 use papertape_core::time::Timestamp;
 use rust_decimal::Decimal;
 
-/// Applies commits of one session in their order; the caller owns the transaction.
-pub(super) async fn apply(db: &mut dyn Db, commits: &PreparedCommits) -> Result<(), StoreError> {
+/// Applies commits of one session in their order; the caller owns the transaction. Returns the session's counters.
+pub(super) async fn apply(db: &mut dyn Db, commits: &PreparedCommits) -> Result<Head, StoreError> {
     let PreparedCommits { lease, session, detached, .. } = commits;
     let mut fence = Fence::take_for(db, lease, commits.events, commits.is_progress).await?;
     let texts = TextIds::new(&commits.texts, texts::insert(db, &commits.texts).await?);
-    let head = Head::load(db, *session, lease, *detached).await?;
+    let head = match &commits.head {
+        Some(head) => head.clone(),
+        None => Head::load(db, *session, lease, *detached).await?,
+    };
     let commit = CommitOrigin { lease, session: *session, detached: *detached, at: Timestamp::UNIX_EPOCH };
     let mut applying = CommitApplier { db, commit, fence: &mut fence, head, texts };
     for (at, writes) in &commits.commits {
@@ -36,7 +39,9 @@ pub(super) async fn apply(db: &mut dyn Db, commits: &PreparedCommits) -> Result<
         }
     }
     applying.head.save(applying.db).await?;
-    fence.settle(db).await
+    let head = applying.head;
+    fence.settle(db).await?;
+    Ok(head)
 }
 
 /// Where a commit comes from.

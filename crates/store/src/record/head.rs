@@ -1,5 +1,5 @@
 //! The counters in a session's row: its messages, its chain or its summaries' chain, its usage. Read at the start
-//! of a transaction and written back at its end.
+//! of a transaction, unless the session's last commit left them, and written back at its end.
 
 use crate::chain;
 use crate::db::Db;
@@ -15,7 +15,7 @@ use rust_decimal::Decimal;
 use serde_json::Value;
 
 /// A session's counters, to which this transaction has exclusive access.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Head {
     pub(super) id: SessionId,
     pub(super) job: JobId,
@@ -24,6 +24,8 @@ pub(super) struct Head {
     pub(super) closed: bool,
     pub(super) next_message: i64,
     length: i64,
+    /// The chain's length in the database.
+    stored_length: i64,
     hash: ContentHash,
     usage: Usage,
     cost_usd: Decimal,
@@ -64,11 +66,12 @@ impl Head {
             .ok_or_else(|| StoreError::inconsistent(format!("there is no session {id}")))?;
         let (job, agent, date): (JobId, AgentName, Date) = row.get()?;
         let closed = row.get::<Option<i64>>()?.is_some();
-        let (next_message, length) = row.get()?;
+        let (next_message, length): (i64, i64) = row.get()?;
         let hash = row.get::<Option<ContentHash>>()?;
         let hash = hash.unwrap_or_else(|| chain::detached_anchor(&job, &agent, date));
         let head = from_row!(row => Self {
-            id: id, closed: closed, next_message: next_message, length: length, hash: hash, job: job, agent: agent,
+            id: id, closed: closed, next_message: next_message, length: length,
+            stored_length: length, hash: hash, job: job, agent: agent,
             date: date, usage, cost_usd, estimated_calls, unpriced_calls, detached: detached, changed: false,
         });
         if head.job != lease.job {
@@ -123,7 +126,7 @@ impl Head {
     }
 
     /// Writes the counters back.
-    pub(super) async fn save(&self, db: &mut dyn Db) -> Result<()> {
+    pub(super) async fn save(&mut self, db: &mut dyn Db) -> Result<()> {
         if !self.changed {
             return Ok(());
         }
@@ -131,25 +134,34 @@ impl Head {
         let sql = format!(
             "UPDATE trading_sessions SET next_message = $1, {chain}_length = $2, {chain}_head = $3,
             {of}input_tokens = $4, {of}cached_tokens = $5, {of}output_tokens = $6, {of}cost_usd = $7,
-            {of}estimated_calls = $8, {of}unpriced_calls = $9 WHERE id = $10"
+            {of}estimated_calls = $8, {of}unpriced_calls = $9 WHERE id = $10 AND {chain}_length = $11"
         );
-        db.execute(
-            &sql,
-            params![
-                self.next_message,
-                self.length,
-                self.hash,
-                self.usage.input_tokens,
-                self.usage.cached_tokens,
-                self.usage.output_tokens,
-                self.cost_usd,
-                self.estimated_calls,
-                self.unpriced_calls,
+        let saved = db
+            .execute(
+                &sql,
+                params![
+                    self.next_message,
+                    self.length,
+                    self.hash,
+                    self.usage.input_tokens,
+                    self.usage.cached_tokens,
+                    self.usage.output_tokens,
+                    self.cost_usd,
+                    self.estimated_calls,
+                    self.unpriced_calls,
+                    self.id,
+                    self.stored_length
+                ],
+            )
+            .await?;
+        if saved == 0 {
+            return Err(StoreError::inconsistent(format!(
+                "another writer has changed the session {}",
                 self.id
-            ],
-        )
-        .await
-        .map(drop)
+            )));
+        }
+        (self.stored_length, self.changed) = (self.length, false);
+        Ok(())
     }
 }
 

@@ -7,10 +7,12 @@ mod commit;
 mod derived;
 mod end;
 mod head;
+mod held_heads;
 mod memory;
 mod notes;
 mod prepared;
 
+pub(crate) use self::held_heads::HeldHeads;
 use self::prepared::PreparedCommits;
 use crate::chain;
 use crate::db::{Db, Statement};
@@ -55,13 +57,29 @@ impl RecordStore for Store {
     }
 
     fn append<'a>(&'a self, commits: Vec<Commit>) -> RecordFuture<'a, ()> {
-        let commits = match PreparedCommits::of(commits) {
+        let mut commits = match PreparedCommits::of(commits) {
             Ok(Some(commits)) => commits,
             Ok(None) => return async { Ok(()) }.boxed(),
             Err(error) => return async { Err(error.into()) }.boxed(),
         };
-        let (scope, texts) = (WriteScope::from(&commits.lease), Arc::clone(&commits.texts));
-        port(self.append_for(scope, texts, commits, |db, commits| commit::apply(db, commits).boxed()))
+        let (heads, lease) = (Arc::clone(self.heads()), commits.lease.clone());
+        // Summaries have counters of their own, in the same row.
+        let ticket = (!commits.detached).then(|| {
+            let (ticket, head) = heads.take(&lease, commits.session);
+            commits.head = head;
+            ticket
+        });
+        let (scope, texts) = (WriteScope::from(&lease), Arc::clone(&commits.texts));
+        let writing =
+            self.append_for(scope, texts, commits, |db, commits| commit::apply(db, commits).boxed());
+        let appended = async move {
+            let head = writing.await?;
+            if let Some(ticket) = ticket {
+                heads.hold(&lease, ticket, head);
+            }
+            Ok(())
+        };
+        port(appended.boxed())
     }
 
     fn texts<'a>(&'a self, hashes: Vec<ContentHash>) -> RecordFuture<'a, BTreeMap<ContentHash, String>> {

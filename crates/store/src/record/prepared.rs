@@ -1,5 +1,6 @@
 //! Commits with everything that needs no database: computed by the caller, so that the single writer does not.
 
+use super::head::Head;
 use crate::chain::StepLink;
 use crate::error::StoreError;
 use crate::rows::make_storable;
@@ -24,6 +25,8 @@ pub(super) struct PreparedCommits {
     /// Whether they are progress of the job. Starting a step or interrupting one is not.
     pub(super) is_progress: bool,
     pub(super) texts: Arc<NewTexts>,
+    /// The session's counters, if they are known.
+    pub(super) head: Option<Head>,
     pub(super) commits: Vec<(Timestamp, Vec<PreparedWrite>)>,
 }
 
@@ -63,7 +66,7 @@ impl PreparedCommits {
         };
         let commits = commits.into_iter().map(prepare).collect();
         let texts = Arc::new(preparing.texts);
-        Ok(Some(Self { lease, session, detached, events, is_progress, texts, commits }))
+        Ok(Some(Self { lease, session, detached, events, is_progress, texts, head: None, commits }))
     }
 }
 
