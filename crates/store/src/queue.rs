@@ -8,7 +8,7 @@ mod parts;
 
 use self::candidate::Attempt;
 use self::claim::{ClaimFilter, claim};
-use self::heartbeat::has_expired;
+pub(crate) use self::heartbeat::has_expired;
 use crate::action;
 use crate::chats;
 use crate::db::{Backend, Db};

@@ -8,7 +8,7 @@ use papertape_core::part::{EventPosition, part_of_event};
 use papertape_core::ports::{Queue as _, RecordError, RecordStore as _, SharedBudgets as _};
 use papertape_core::record::{DayStatus, JobStatus, Lease, LeaseState, NewSession, PartEnd};
 use papertape_core::time::Timestamp;
-use papertape_store::Store;
+use papertape_store::{PartCounts, Store};
 use std::collections::BTreeSet;
 use std::time::Duration;
 
@@ -17,7 +17,8 @@ on_both!(
     a_split_job_stops_and_goes_on_as_a_whole,
     positions_lose_and_repeat_nothing,
     shares_stay_within_the_budget,
-    a_heartbeat_extends_what_is_named
+    a_heartbeat_extends_what_is_named,
+    parts_are_counted_by_state,
 );
 
 const LONG: Duration = Duration::from_secs(60);
@@ -258,4 +259,24 @@ async fn a_heartbeat_extends_what_is_named(place: Place) {
     assert_eq!(freed.part, 1);
     store.heartbeat("w", &[], Duration::ZERO).await.expect("beats");
     assert!(claim(&store, &whole, LONG).await.is_some(), "the heartbeat is over");
+}
+
+// Goal: of the parts of jobs that have not stopped, the totals say how many wait, how many run, and how many have lost
+// their worker.
+async fn parts_are_counted_by_state(place: Place) {
+    let store = place.store().await;
+    let counts =
+        async || (store.counts().await.expect("counts").parts, store.figures().await.expect("counts").parts);
+    assert_eq!(counts().await, (PartCounts::default(), PartCounts::default()));
+    let job = queue(&store, "split", 4).await;
+    queue(&store, "whole", 1).await;
+    let ends = claim(&store, &job, LONG).await.expect("one");
+    claim(&store, &job, LONG).await.expect("two");
+    claim(&store, &job, Duration::ZERO).await.expect("three");
+    store.finish_part(&ends, end(JobStatus::Completed, &[])).await.expect("ends");
+    let expected = PartCounts { jobs: 1, queued: 1, running: 1, expired: 1 };
+    assert_eq!(counts().await, (expected, expected));
+    store.cancel(&job).await.expect("is cancelled");
+    let running = PartCounts { jobs: 1, queued: 0, running: 1, expired: 0 };
+    assert_eq!(counts().await, (running, running));
 }
