@@ -111,7 +111,7 @@ pub async fn create(app: &App, request: &ExperimentRequest) -> Result<QueuedExpe
         let estimate = estimate::estimate(app, &prepared).await?;
         let id = ExperimentId::new(uuid::Uuid::now_v7().to_string());
         let created_at = app.services.clock.now();
-        // Trials run side by side already: only what is asked for is split.
+        // Trials run side by side already: only a split that is requested applies.
         let parts = request.simulation.parts.unwrap_or(1);
         let jobs: Vec<ExperimentJob> = prepared
             .jobs
