@@ -34,7 +34,6 @@ mod dev;
 mod enqueue;
 mod error;
 mod exclusivity;
-mod experiment_budget;
 mod experiments;
 mod export;
 mod fence;
@@ -52,6 +51,7 @@ mod read;
 mod record;
 mod rows;
 mod search;
+mod shares;
 mod sqlite;
 mod store;
 mod texts;
@@ -72,10 +72,10 @@ pub use read::{
     DailyValue, DayCounts, DayRow, DegradedDay, DegradedDays, ExperimentJobOverview, ExperimentRow,
     ExposurePredicate, ExposureView, Figures, GivenFilter, GivenMemory, Instructions, JobCurves, JobDetails,
     JobEvent, JobFilter, JobOverview, JobTail, MemoryFilter, MessageView, NewestJob, OrderCounts, OrderPlace,
-    Placed, RecentUsage, ResultFilter, SessionBrief, SessionFilter, SessionResult, SessionView, ShownFilter,
-    ShownRead, ShownSession, StepView, StoppedJob, StoredRound, TradeFilter, UsageCost,
+    PartCounts, Placed, RecentUsage, ResultFilter, SessionBrief, SessionFilter, SessionResult, SessionView,
+    ShownFilter, ShownRead, ShownSession, StepView, StoppedJob, StoredRound, TradeFilter, UsageCost,
 };
 pub use sqlite::{FileSpace, upgrade as upgrade_file};
-pub use store::{DatabaseTarget, Store};
+pub use store::{CommitObserver, DatabaseTarget, Store};
 pub use vectors::{StoredVector, VectorFor};
 pub use verify::{ChainBreak, ChainReport, SessionHead};

@@ -3,13 +3,12 @@
 
 mod candidate;
 mod claim;
-mod grants;
 mod heartbeat;
 mod parts;
 
 use self::candidate::Attempt;
 use self::claim::{ClaimFilter, claim};
-use self::heartbeat::has_expired;
+pub(crate) use self::heartbeat::has_expired;
 use crate::action;
 use crate::chats;
 use crate::db::{Backend, Db};
@@ -22,7 +21,6 @@ use crate::store::{Store, port};
 use crate::value::params;
 use futures::FutureExt as _;
 use futures::future::BoxFuture;
-use papertape_core::budget::{JobBudget, Limit};
 use papertape_core::id::{AgentName, ContentHash, JobId};
 use papertape_core::ports::{Queue, RecordFuture};
 use papertape_core::record::{JobKind, JobRow, JobStatus, Lease, LeaseState, NewJob, PartEnd};
@@ -67,22 +65,6 @@ impl Queue for Store {
     ) -> RecordFuture<'a, Vec<LeaseState>> {
         port(self.write_with((owner.to_owned(), leases.to_vec()), move |db, (owner, leases)| {
             heartbeat::heartbeat(db, owner, leases, lease_for).boxed()
-        }))
-    }
-
-    fn grow_share<'a>(
-        &'a self,
-        lease: &'a Lease,
-        line: JobBudget,
-        need: Limit,
-        limit: Limit,
-    ) -> RecordFuture<'a, Limit> {
-        port(self.write_for_with(&lease.job, lease.clone(), move |db, lease| {
-            async move {
-                hold(db, &lease.job).await?;
-                grants::grant(db, lease, line, (need, limit)).await
-            }
-            .boxed()
         }))
     }
 
@@ -199,7 +181,7 @@ const RESUMED: i64 = 2;
 
 /// Locks a job's row until the transaction ends. SQLite has only one writer at a time and needs no lock.
 /// Returns the number of its parts.
-async fn hold(db: &mut dyn Db, job: &JobId) -> Result<u32> {
+pub(crate) async fn hold(db: &mut dyn Db, job: &JobId) -> Result<u32> {
     let lock = match db.backend() {
         // Does not wait for those that only refer to the row, such as its parts' transactions.
         Backend::Postgres => "FOR NO KEY UPDATE",

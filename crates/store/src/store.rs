@@ -4,7 +4,7 @@ use crate::db::Db;
 use crate::error::{Result, StoreError};
 use crate::migrate::MIGRATIONS;
 use crate::notifications::{Follower, JobNotifier};
-use crate::record::PreparedCommits;
+use crate::record::{Head, HeldHeads, PreparedCommits};
 use crate::value::{FromRow, Value};
 use crate::write_scope::WriteScope;
 use crate::write_task::{self, WriteTask};
@@ -34,11 +34,22 @@ impl std::fmt::Debug for DatabaseTarget {
     }
 }
 
+/// Is called around the commits of jobs' writes, so that tests can end the process there.
+pub trait CommitObserver: std::fmt::Debug + Send + Sync {
+    /// The writes are in an open transaction, which other writes of the job may still join. Its commit comes next.
+    fn before_commit(&self, job: &JobId);
+
+    /// The transaction has ended; the job's followers are not notified yet.
+    fn before_notify(&self, job: &JobId);
+}
+
 /// The record. Clones share it; dropping the last one closes it after all pending writes.
 #[derive(Clone, Debug)]
 pub struct Store {
     engine: Engine,
     notifier: JobNotifier,
+    heads: Arc<HeldHeads>,
+    observer: Option<Arc<dyn CommitObserver>>,
 }
 
 #[derive(Clone, Debug)]
@@ -78,6 +89,12 @@ impl Store {
             }
         };
         Ok(Self::of(engine))
+    }
+
+    /// The same record, whose commits are observed.
+    #[must_use]
+    pub fn observed(self, observer: Arc<dyn CommitObserver>) -> Self {
+        Self { observer: Some(observer), ..self }
     }
 
     /// Follows a job: signals when it may have new events, from any process. Read the events with
@@ -124,7 +141,7 @@ impl Store {
             Engine::Sqlite(_) => JobNotifier::default(),
             Engine::Postgres(engine) => engine.notifier(),
         };
-        Self { engine, notifier }
+        Self { engine, notifier, heads: Arc::default(), observer: None }
     }
 
     /// Follows every job's commits from now on, including those of other processes.
@@ -138,6 +155,10 @@ impl Store {
 
     pub(crate) fn notifier(&self) -> &JobNotifier {
         &self.notifier
+    }
+
+    pub(crate) fn heads(&self) -> &Arc<HeldHeads> {
+        &self.heads
     }
 
     pub(crate) fn engine(&self) -> &Engine {
@@ -169,20 +190,21 @@ impl Store {
         F: for<'a> Fn(&'a mut dyn Db) -> BoxFuture<'a, Result<T>> + Send + Sync + 'static,
     {
         let scope = scope.into();
-        let work = with_wake(self.notifier.clone(), scope.job.clone(), work);
-        let (task, written) = write_task::task(work);
+        let (task, written) = write_task::task(with_wake(self.wake(&scope), work));
         self.send(scope, task);
         woken(written)
     }
 
-    /// Like `write_for`, for commits of a session: those that queue up are applied together.
-    pub(crate) fn append_commits(&self, commits: PreparedCommits) -> BoxFuture<'static, Result<()>> {
+    /// Like `write_for`, for commits of a session: those that queue up are applied together. Returns the session's counters.
+    pub(crate) fn append_commits(&self, commits: PreparedCommits) -> BoxFuture<'static, Result<Head>> {
         let scope = WriteScope::from(&commits.lease);
-        let (notifier, job) = (self.notifier.clone(), scope.job.clone());
-        let wake = move || Wake(notifier.clone(), job.clone());
-        let (task, written) = write_task::append(commits, wake);
+        let (task, written) = write_task::append(commits, self.wake(&scope));
         self.send(scope, task);
-        woken(written.map_ok(|wake| ((), wake)).boxed())
+        woken(written)
+    }
+
+    fn wake(&self, scope: &WriteScope) -> Wake {
+        Wake { notifier: self.notifier.clone(), job: scope.job.clone(), observer: self.observer.clone() }
     }
 
     fn send(&self, scope: WriteScope, task: Box<dyn WriteTask>) {
@@ -293,35 +315,62 @@ where
     }
 }
 
-/// What a write returned, without its [`Wake`].
-fn woken<T: Send + 'static>(written: BoxFuture<'static, Result<(T, Wake)>>) -> BoxFuture<'static, Result<T>> {
-    written.map_ok(|(value, _wake)| value).boxed()
+/// Whom to notify of a job's transactions.
+#[derive(Clone)]
+pub(crate) struct Wake {
+    notifier: JobNotifier,
+    job: JobId,
+    observer: Option<Arc<dyn CommitObserver>>,
+}
+
+/// What a write under a lease returned, without its [`WakeOnDrop`].
+fn woken<T: Send + 'static>(
+    written: BoxFuture<'static, Result<(T, WakeOnDrop)>>,
+) -> BoxFuture<'static, Result<T>> {
+    written.map_ok(|(value, _wake)| value).map_err(StoreError::under_lease).boxed()
+}
+
+impl Wake {
+    /// Tells the observer that the work is in an open transaction.
+    pub(crate) fn before_commit(&self) {
+        if let Some(observer) = &self.observer {
+            observer.before_commit(&self.job);
+        }
+    }
 }
 
 /// Notifies a job's followers when it is dropped. It travels with a transaction's result, which exists only after
 /// the transaction has ended.
-pub(crate) struct Wake(JobNotifier, JobId);
+pub(crate) struct WakeOnDrop(pub(crate) Wake);
 
-impl Drop for Wake {
+impl Drop for WakeOnDrop {
     fn drop(&mut self) {
-        self.0.committed(&self.1);
+        let Wake { notifier, job, observer } = &self.0;
+        if let Some(observer) = observer {
+            observer.before_notify(job);
+        }
+        notifier.committed(job);
     }
 }
 
-/// Wraps the work so that its result carries a `Wake`.
+/// Wraps the work so that its result carries a `WakeOnDrop`.
 fn with_wake<T, F>(
-    notifier: JobNotifier,
-    job: JobId,
+    wake: Wake,
     work: F,
-) -> impl for<'a> Fn(&'a mut dyn Db) -> BoxFuture<'a, Result<(T, Wake)>> + Send + Sync + 'static
+) -> impl for<'a> Fn(&'a mut dyn Db) -> BoxFuture<'a, Result<(T, WakeOnDrop)>> + Send + Sync + 'static
 where
     T: Send + 'static,
     F: for<'a> Fn(&'a mut dyn Db) -> BoxFuture<'a, Result<T>> + Send + Sync + 'static,
 {
     move |db| {
-        let (notifier, job) = (notifier.clone(), job.clone());
+        let wake = wake.clone();
         let working = work(db);
-        async move { Ok((working.await?, Wake(notifier, job))) }.boxed()
+        async move {
+            let value = working.await?;
+            wake.before_commit();
+            Ok((value, WakeOnDrop(wake)))
+        }
+        .boxed()
     }
 }
 

@@ -2,8 +2,8 @@
 
 use crate::db::Db;
 use crate::error::StoreError;
-use crate::record::{PreparedCommits, commit};
-use crate::store::Wake;
+use crate::record::{Head, PreparedCommits, commit};
+use crate::store::{Wake, WakeOnDrop};
 use futures::FutureExt as _;
 use papertape_core::ports::BoxFuture;
 use std::panic::AssertUnwindSafe;
@@ -21,8 +21,8 @@ pub(crate) trait WriteTask: Send {
         None
     }
 
-    /// Marks commits as applied, together with those of other tasks.
-    fn mark_applied(&mut self) {}
+    /// Marks commits as applied, together with those of other tasks, which left these counters.
+    fn mark_applied(&mut self, _head: Head) {}
 
     /// Marks the work as failed.
     fn fail(&mut self, error: StoreError);
@@ -73,8 +73,8 @@ async fn apply_together(db: &mut dyn Db, tasks: &mut [Box<dyn WriteTask>]) -> bo
     let group: Vec<&PreparedCommits> = tasks.iter().filter_map(|task| task.commits()).collect();
     let applied = AssertUnwindSafe(commit::apply_all(db, &group)).catch_unwind().await;
     match applied {
-        Ok(Ok(())) => {
-            tasks.iter_mut().for_each(|task| task.mark_applied());
+        Ok(Ok(heads)) => {
+            tasks.iter_mut().zip(heads).for_each(|(task, head)| task.mark_applied(head));
             true
         }
         Ok(Err(error)) => {
@@ -97,11 +97,11 @@ where
     (Box::new(Work { work, result: None, sender }), answered)
 }
 
-/// A task that applies a session's commits, and when they are durable.
+/// A task that applies a session's commits, and the session's counters once they are durable.
 pub(crate) fn append(
     commits: PreparedCommits,
-    wake: impl Fn() -> Wake + Send + 'static,
-) -> (Box<dyn WriteTask>, BoxFuture<'static, Result<Wake, StoreError>>) {
+    wake: Wake,
+) -> (Box<dyn WriteTask>, BoxFuture<'static, Result<Appended, StoreError>>) {
     let (sender, receiver) = oneshot::channel();
     (Box::new(Append { commits, wake, result: None, sender }), answer_of(receiver))
 }
@@ -113,20 +113,26 @@ fn answer_of<T: Send + 'static>(
     async move { receiver.await.unwrap_or_else(|_| panicked()) }.boxed()
 }
 
+/// A session's counters after its commits, and who is told of them.
+type Appended = (Head, WakeOnDrop);
+
 /// Commits of a session.
-struct Append<W> {
+struct Append {
     commits: PreparedCommits,
-    wake: W,
+    wake: Wake,
     /// `None`: not applied, or it panicked.
-    result: Option<Result<(), StoreError>>,
-    sender: oneshot::Sender<Result<Wake, StoreError>>,
+    result: Option<Result<Head, StoreError>>,
+    sender: oneshot::Sender<Result<Appended, StoreError>>,
 }
 
-impl<W: Fn() -> Wake + Send> WriteTask for Append<W> {
+impl WriteTask for Append {
     fn run<'a>(&'a mut self, db: &'a mut dyn Db) -> BoxFuture<'a, bool> {
         self.result = None;
         async move {
             let result = commit::apply(db, &self.commits).await;
+            if result.is_ok() {
+                self.wake.before_commit();
+            }
             self.result.insert(result).is_ok()
         }
         .boxed()
@@ -136,8 +142,9 @@ impl<W: Fn() -> Wake + Send> WriteTask for Append<W> {
         Some(&self.commits)
     }
 
-    fn mark_applied(&mut self) {
-        self.result = Some(Ok(()));
+    fn mark_applied(&mut self, head: Head) {
+        self.wake.before_commit();
+        self.result = Some(Ok(head));
     }
 
     fn fail(&mut self, error: StoreError) {
@@ -151,7 +158,7 @@ impl<W: Fn() -> Wake + Send> WriteTask for Append<W> {
     fn answer(self: Box<Self>, ended: Result<(), StoreError>) {
         let answer = match (self.result, ended) {
             (Some(Err(error)), _) | (_, Err(error)) => Err(error),
-            (Some(Ok(())), Ok(())) => Ok((self.wake)()),
+            (Some(Ok(head)), Ok(())) => Ok((head, WakeOnDrop(self.wake))),
             (None, Ok(())) => return,
         };
         // Nobody may be waiting for the result.

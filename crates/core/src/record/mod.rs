@@ -12,7 +12,7 @@ pub use crate::job::{
     Continuation, DayStatus, JobKind, JobRow, JobStatus, Lease, LeaseState, NewJob, NewModelDay, PartEnd,
     SessionId, SkippedDay, Supersession,
 };
-pub use experiment::{ExperimentJob, GrantOutcome, GrantRequest, NewExperiment};
+pub use experiment::{ExperimentJob, NewExperiment};
 pub use head::{AgentHead, JobHead, OpenSessionHead};
 pub use memory::{
     Assessment, AssetNote, ClaimCheck, ClaimResult, ContextState, Decision, Deviation, EmbeddingRow,
@@ -24,6 +24,6 @@ pub use rows::{
     SnapshotRow, StartingPosition,
 };
 pub use write::{
-    AgentState, AttemptEnd, Commit, Estimate, Intent, NewSession, OpenedSession, ReusedFrom, ReusedSession,
-    SessionWithoutSummary, StepEnd, TapeRow, UsageTotal, Write,
+    AgentState, AttemptEnd, Commit, Estimate, Intent, NewSession, OpenCall, OpenedSession, ReusedFrom,
+    ReusedSession, SessionWithoutSummary, StepEnd, TapeRow, UsageTotal, Write,
 };

@@ -63,6 +63,7 @@ mod desk_support;
 mod desk_views;
 mod experiments;
 mod experiments_cli;
+mod failover;
 mod import_ai_trader;
 mod import_hostile;
 mod import_stockbench;

@@ -288,7 +288,7 @@ impl Stage {
         Services {
             record: FaultyStore::new(Arc::clone(&record) as Arc<dyn RecordStore>, &self.points),
             queue: Arc::clone(&record) as Arc<dyn Queue>,
-            experiments: Arc::clone(&record) as _,
+            shared_budgets: Arc::clone(&record) as _,
             actions: record,
             models,
             tools: Arc::new(NoTools),

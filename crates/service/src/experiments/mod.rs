@@ -111,13 +111,16 @@ pub async fn create(app: &App, request: &ExperimentRequest) -> Result<QueuedExpe
         let estimate = estimate::estimate(app, &prepared).await?;
         let id = ExperimentId::new(uuid::Uuid::now_v7().to_string());
         let created_at = app.services.clock.now();
+        // Trials run side by side already: only a split that is requested applies.
+        let parts = request.simulation.parts.unwrap_or(1);
         let jobs: Vec<ExperimentJob> = prepared
             .jobs
             .iter()
             .map(|one| {
                 let job = JobId::new(uuid::Uuid::now_v7().to_string());
+                let agents = one.job.config.agents.iter().map(|agent| agent.name.clone()).collect();
                 let job = new_job(app, job, &one.job, None);
-                ExperimentJob { job, window: one.window, trial: one.trial }
+                ExperimentJob { job, window: one.window, trial: one.trial, parts, agents }
             })
             .collect();
         let ids: Vec<JobId> = jobs.iter().map(|one| one.job.id.clone()).collect();

@@ -50,10 +50,6 @@ pub(super) async fn plan(app: &App, request: &ExperimentRequest) -> Result<Prepa
     if simulation.profile {
         return Err(ServiceError::invalid("simulation", "a profile is not an experiment"));
     }
-    if simulation.parts.is_some_and(|parts| parts > 1) {
-        let message = "the jobs of an experiment are not split: they run side by side, each in one part";
-        return Err(ServiceError::invalid("parts", message));
-    }
     let Some(start) = simulation.start_date else {
         let message =
             "an experiment needs a start_date: every trial starts with a new account on the same day";

@@ -2,7 +2,7 @@
 
 use super::Engine;
 use super::errors::{is_away, is_passing, is_undone, is_unknown, pool_error};
-use super::statements::PostgresDb;
+use super::statements::{CommitId, PostgresDb, TIMELINE};
 use crate::db::Db;
 use crate::error::StoreError;
 use crate::texts::{self, NewTexts};
@@ -28,6 +28,14 @@ enum Ran {
     Apart,
     /// Another transaction or the connection was the reason: a repetition may succeed.
     Retry(StoreError),
+}
+
+/// How a commit ended whose reply was lost.
+enum CommitEnd {
+    Committed,
+    Aborted,
+    /// The server that received it is gone, and the one that took its place cannot tell.
+    Promoted,
 }
 
 impl Engine {
@@ -83,9 +91,10 @@ impl Engine {
                     // A connection that broke goes back to the pool, which drops it.
                     drop(client);
                     match self.was_committed(id).await {
-                        Some(true) => return Ok(()),
-                        Some(false) if attempt < MAX_ATTEMPTS => {}
-                        Some(false) | None => return Err(error.into()),
+                        Some(CommitEnd::Committed) => return Ok(()),
+                        Some(CommitEnd::Aborted) if attempt < MAX_ATTEMPTS => {}
+                        Some(CommitEnd::Promoted) => return Err(StoreError::Promoted),
+                        Some(CommitEnd::Aborted) | None => return Err(error.into()),
                     }
                 }
                 Err(error) => return Err(error.into()),
@@ -96,19 +105,27 @@ impl Engine {
 
     /// Requests from the server how a transaction ended, on another connection. `None` if it does not know, or
     /// cannot be reached.
-    async fn was_committed(&self, id: Option<String>) -> Option<bool> {
-        let id = id?;
+    async fn was_committed(&self, id: Option<CommitId>) -> Option<CommitEnd> {
+        let CommitId { transaction, timeline } = id?;
+        let sql = format!(
+            "SELECT CASE WHEN {TIMELINE} = $2 THEN pg_xact_status(CAST(CAST($1 AS TEXT) AS xid8))
+                 ELSE 'promoted' END"
+        );
         for attempt in 1..=2 * MAX_ATTEMPTS {
             let Ok(client) = self.client(attempt.min(MAX_ATTEMPTS)).await else { return None };
             let Some(client) = client else { continue };
-            let sql = "SELECT pg_xact_status(CAST(CAST($1 AS TEXT) AS xid8))";
-            let Ok(row) = client.query_one(sql, &[&id]).await else { continue };
-            match row.get::<_, Option<String>>(0)?.as_str() {
-                "committed" => return Some(true),
-                "aborted" => return Some(false),
-                // The server has not noticed yet that the connection is gone.
-                _ => tokio::time::sleep(RECONNECT_BACKOFF.delay(attempt)).await,
+            match client.query_one(&sql, &[&transaction, &timeline]).await {
+                Ok(row) => match row.get::<_, Option<String>>(0)?.as_str() {
+                    "committed" => return Some(CommitEnd::Committed),
+                    "aborted" => return Some(CommitEnd::Aborted),
+                    "promoted" => return Some(CommitEnd::Promoted),
+                    // The server has not noticed yet that the connection is gone.
+                    _ => {}
+                },
+                // A standby that is not promoted yet, for example.
+                Err(error) => tracing::debug!(error = %error, "cannot ask how a commit ended"),
             }
+            tokio::time::sleep(RECONNECT_BACKOFF.delay(attempt)).await;
         }
         None
     }

@@ -14,7 +14,7 @@ const KEPT: Duration = Duration::from_secs(24 * 60 * 60);
 
 /// SQL condition: the lease in a row of `table` has expired. Its own time has passed, and its owner's heartbeat
 /// has stopped.
-pub(super) fn has_expired(db: &dyn Db, table: &str) -> String {
+pub(crate) fn has_expired(db: &dyn Db, table: &str) -> String {
     let now = db.backend().now();
     format!(
         "({table}.lease_until <= {now} AND NOT EXISTS (SELECT 1 FROM workers w

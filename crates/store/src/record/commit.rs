@@ -18,20 +18,21 @@ use papertape_core::tape::{StepClass, StepPath};
 use papertape_core::time::Timestamp;
 use rust_decimal::Decimal;
 
-/// Applies commits of one session in their order; the caller owns the transaction.
-pub(crate) async fn apply(db: &mut dyn Db, commits: &PreparedCommits) -> Result<(), StoreError> {
-    apply_all(db, &[commits]).await
+/// Applies commits of one session in their order; the caller owns the transaction. Returns the session's counters.
+pub(crate) async fn apply(db: &mut dyn Db, commits: &PreparedCommits) -> Result<Head, StoreError> {
+    let heads = apply_all(db, &[commits]).await?;
+    heads.into_iter().next().ok_or_else(|| StoreError::inconsistent("commits without counters"))
 }
 
 /// Applies commits under one lease in their order; the caller owns the transaction. The lease is checked once, and the
-/// sessions' rows are read in one statement.
-pub(crate) async fn apply_all(db: &mut dyn Db, group: &[&PreparedCommits]) -> Result<(), StoreError> {
-    let Some(PreparedCommits { lease, .. }) = group.first() else { return Ok(()) };
+/// counters that are not known are read in one statement. Returns the counters after each.
+pub(crate) async fn apply_all(db: &mut dyn Db, group: &[&PreparedCommits]) -> Result<Vec<Head>, StoreError> {
+    let Some(PreparedCommits { lease, .. }) = group.first() else { return Ok(Vec::new()) };
     let events = group.iter().map(|commits| commits.events).sum();
     let is_progress = group.iter().any(|commits| commits.is_progress);
     let mut fence = Fence::take_for(db, lease, events, is_progress).await?;
-    let sessions = group.iter().map(|commits| (commits.session, commits.detached));
-    let mut heads = Heads::load(db, lease, sessions).await?;
+    let mut heads = Heads::load(db, lease, group).await?;
+    let mut after = Vec::new();
     for commits in group {
         let PreparedCommits { session, detached, .. } = commits;
         let texts = TextIds::new(&commits.texts, texts::insert(db, &commits.texts).await?);
@@ -49,9 +50,10 @@ pub(crate) async fn apply_all(db: &mut dyn Db, group: &[&PreparedCommits]) -> Re
             }
         }
         let head = applying.head;
-        heads.put_back(db, head).await?;
+        after.push(heads.put_back(db, head).await?);
     }
-    fence.settle(db).await
+    fence.settle(db).await?;
+    Ok(after)
 }
 
 /// Where a commit comes from.

@@ -1,6 +1,7 @@
 //! The counters in a session's row: its messages, its chain or its summaries' chain, its usage. Read at the start
-//! of a transaction and written back at its end.
+//! of a transaction, unless the session's last commit left them, and written back at its end.
 
+use super::prepared::PreparedCommits;
 use crate::chain;
 use crate::db::{Backend, Db};
 use crate::error::{Result, StoreError};
@@ -16,8 +17,8 @@ use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// A session's counters, to which this transaction has exclusive access.
-#[derive(Debug)]
-pub(super) struct Head {
+#[derive(Clone, Debug)]
+pub(crate) struct Head {
     pub(super) id: SessionId,
     pub(super) job: JobId,
     pub(super) agent: AgentName,
@@ -25,6 +26,8 @@ pub(super) struct Head {
     pub(super) closed: bool,
     pub(super) next_message: i64,
     length: i64,
+    /// The chain's length in the database.
+    stored_length: i64,
     hash: ContentHash,
     usage: Usage,
     cost_usd: Decimal,
@@ -56,11 +59,12 @@ impl Head {
         let id: SessionId = row.get()?;
         let (job, agent, date): (JobId, AgentName, Date) = row.get()?;
         let closed = row.get::<Option<i64>>()?.is_some();
-        let (next_message, length) = row.get()?;
+        let (next_message, length): (i64, i64) = row.get()?;
         let hash = row.get::<Option<ContentHash>>()?;
         let hash = hash.unwrap_or_else(|| chain::detached_anchor(&job, &agent, date));
         let head = from_row!(row => Self {
-            id: id, closed: closed, next_message: next_message, length: length, hash: hash, job: job, agent: agent,
+            id: id, closed: closed, next_message: next_message, length: length,
+            stored_length: length, hash: hash, job: job, agent: agent,
             date: date, usage, cost_usd, estimated_calls, unpriced_calls, detached: detached, changed: false,
         });
         if head.job != lease.job {
@@ -116,31 +120,40 @@ impl Head {
 
     /// Writes the counters back, if they have changed. Returns whether they had.
     async fn save(&mut self, db: &mut dyn Db) -> Result<bool> {
-        if !std::mem::take(&mut self.changed) {
+        if !self.changed {
             return Ok(false);
         }
         let (chain, of) = columns_of(self.detached);
         let sql = format!(
             "UPDATE trading_sessions SET next_message = $1, {chain}_length = $2, {chain}_head = $3,
             {of}input_tokens = $4, {of}cached_tokens = $5, {of}output_tokens = $6, {of}cost_usd = $7,
-            {of}estimated_calls = $8, {of}unpriced_calls = $9 WHERE id = $10"
+            {of}estimated_calls = $8, {of}unpriced_calls = $9 WHERE id = $10 AND {chain}_length = $11"
         );
-        db.execute(
-            &sql,
-            params![
-                self.next_message,
-                self.length,
-                self.hash,
-                self.usage.input_tokens,
-                self.usage.cached_tokens,
-                self.usage.output_tokens,
-                self.cost_usd,
-                self.estimated_calls,
-                self.unpriced_calls,
+        let saved = db
+            .execute(
+                &sql,
+                params![
+                    self.next_message,
+                    self.length,
+                    self.hash,
+                    self.usage.input_tokens,
+                    self.usage.cached_tokens,
+                    self.usage.output_tokens,
+                    self.cost_usd,
+                    self.estimated_calls,
+                    self.unpriced_calls,
+                    self.id,
+                    self.stored_length
+                ],
+            )
+            .await?;
+        if saved == 0 {
+            return Err(StoreError::inconsistent(format!(
+                "another writer has changed the session {}",
                 self.id
-            ],
-        )
-        .await?;
+            )));
+        }
+        (self.stored_length, self.changed) = (self.length, false);
         Ok(true)
     }
 }
@@ -153,16 +166,18 @@ pub(super) struct Heads<'a> {
 }
 
 impl<'a> Heads<'a> {
-    /// Reads the rows of these sessions; of those of which `true`, the summaries' columns.
-    pub(super) async fn load(
-        db: &mut dyn Db,
-        lease: &'a Lease,
-        sessions: impl Iterator<Item = (SessionId, bool)>,
-    ) -> Result<Self> {
+    /// Takes the counters that the commits know, and reads the others.
+    pub(super) async fn load(db: &mut dyn Db, lease: &'a Lease, group: &[&PreparedCommits]) -> Result<Self> {
         let mut heads = Self { lease, unused: BTreeMap::new() };
         let mut wanted: BTreeMap<bool, BTreeSet<SessionId>> = BTreeMap::new();
-        for (id, detached) in sessions {
-            wanted.entry(detached).or_default().insert(id);
+        for commits in group {
+            let (id, detached) = (commits.session, commits.detached);
+            match &commits.head {
+                Some(head) => drop(heads.unused.insert((id, detached), head.clone())),
+                // An earlier commit of the group leaves them.
+                None if heads.unused.contains_key(&(id, detached)) => {}
+                None => drop(wanted.entry(detached).or_default().insert(id)),
+            }
         }
         for (detached, ids) in wanted {
             heads.read(db, ids, detached).await?;
@@ -198,14 +213,14 @@ impl<'a> Heads<'a> {
         self.unused.remove(&(id, detached)).ok_or_else(missing)
     }
 
-    /// Writes a session's counters back and keeps them for its next commit.
-    pub(super) async fn put_back(&mut self, db: &mut dyn Db, mut head: Head) -> Result<()> {
+    /// Writes a session's counters back and keeps them for its next commit. Returns them.
+    pub(super) async fn put_back(&mut self, db: &mut dyn Db, mut head: Head) -> Result<Head> {
         if head.save(db).await? {
             // Both tapes of a session share a column.
             self.unused.remove(&(head.id, !head.detached));
         }
-        self.unused.insert((head.id, head.detached), head);
-        Ok(())
+        self.unused.insert((head.id, head.detached), head.clone());
+        Ok(head)
     }
 }
 

@@ -7,10 +7,13 @@ pub(crate) mod commit;
 mod derived;
 mod end;
 mod head;
+mod held_heads;
 mod memory;
 mod notes;
 mod prepared;
 
+pub(crate) use self::head::Head;
+pub(crate) use self::held_heads::HeldHeads;
 pub(crate) use self::prepared::PreparedCommits;
 use crate::chain;
 use crate::db::{Db, Statement};
@@ -26,13 +29,14 @@ use papertape_core::id::{AgentName, ContentHash, JobId};
 use papertape_core::message::Usage;
 use papertape_core::ports::{RecordFuture, RecordStore};
 use papertape_core::record::{
-    AgentState, Commit, DayStatus, DerivedRow, Lease, NewSession, OpenedSession, SessionId,
+    AgentState, Commit, DayStatus, DerivedRow, Lease, NewSession, OpenCall, OpenedSession, SessionId,
     SessionWithoutSummary, TapeRow, UsageTotal,
 };
 use papertape_core::tape::StepPath;
 use papertape_core::time::Date;
 use serde_json::json;
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 impl RecordStore for Store {
     fn open_session<'a>(&'a self, lease: &'a Lease, new: NewSession) -> RecordFuture<'a, OpenedSession> {
@@ -53,12 +57,27 @@ impl RecordStore for Store {
     }
 
     fn append<'a>(&'a self, commits: Vec<Commit>) -> RecordFuture<'a, ()> {
-        let commits = match PreparedCommits::of(commits) {
+        let mut commits = match PreparedCommits::of(commits) {
             Ok(Some(commits)) => commits,
             Ok(None) => return async { Ok(()) }.boxed(),
             Err(error) => return async { Err(error.into()) }.boxed(),
         };
-        port(self.append_commits(commits))
+        let (heads, lease) = (Arc::clone(self.heads()), commits.lease.clone());
+        // Summaries have counters of their own, in the same row.
+        let ticket = (!commits.detached).then(|| {
+            let (ticket, head) = heads.take(&lease, commits.session);
+            commits.head = head;
+            ticket
+        });
+        let writing = self.append_commits(commits);
+        let appended = async move {
+            let head = writing.await?;
+            if let Some(ticket) = ticket {
+                heads.hold(&lease, ticket, head);
+            }
+            Ok(())
+        };
+        port(appended.boxed())
     }
 
     fn texts<'a>(&'a self, hashes: Vec<ContentHash>) -> RecordFuture<'a, BTreeMap<ContentHash, String>> {
@@ -112,6 +131,18 @@ impl RecordStore for Store {
 
     fn load_usage<'a>(&'a self, job: &'a JobId) -> RecordFuture<'a, Vec<UsageTotal>> {
         port(self.read_with(job.clone(), |db, job| spent(db, job).boxed()))
+    }
+
+    fn open_calls<'a>(&'a self, job: &'a JobId) -> RecordFuture<'a, Vec<OpenCall>> {
+        // As `has_ended` of `TAPE`.
+        let sql = "SELECT t.model, t.date, s.path, s.request_ref
+            FROM trading_sessions t JOIN steps s ON s.session_id = t.id
+            WHERE t.job_id = $1 AND t.completed_at IS NULL AND s.detached = $2
+                AND s.state = 'intent' AND s.kind = 'model'
+                AND (EXISTS (SELECT 1 FROM step_attempts a WHERE a.step_id = s.id AND a.ended_at IS NULL)
+                    OR NOT EXISTS (SELECT 1 FROM step_attempts a WHERE a.step_id = s.id))
+            ORDER BY t.model, t.date, s.id";
+        port(self.all(sql, params![job, false]))
     }
 }
 
@@ -171,6 +202,8 @@ async fn find_session(
 }
 
 from_row! { impl row => SessionWithoutSummary { session, agent, date } }
+
+from_row! { impl row => OpenCall { agent, date, path, request_ref } }
 
 const TAPE: &str = "SELECT s.path, s.class, s.digest, s.request_ref, s.state, s.outcome_kind, s.outcome_ref,
         coalesce((SELECT max(a.attempt) FROM step_attempts a WHERE a.step_id = s.id),

@@ -1,5 +1,6 @@
 //! Commits with everything that needs no database: computed by the caller, so that the single writer does not.
 
+use super::head::Head;
 use crate::chain::StepLink;
 use crate::error::StoreError;
 use crate::rows::make_storable;
@@ -23,6 +24,8 @@ pub(crate) struct PreparedCommits {
     /// Whether they are progress of the job. Starting a step or interrupting one is not.
     pub(super) is_progress: bool,
     pub(crate) texts: NewTexts,
+    /// The session's counters, if they are known.
+    pub(super) head: Option<Head>,
     pub(super) commits: Vec<(Timestamp, Vec<PreparedWrite>)>,
 }
 
@@ -62,7 +65,7 @@ impl PreparedCommits {
         };
         let commits = commits.into_iter().map(prepare).collect();
         let texts = preparing.texts;
-        Ok(Some(Self { lease, session, detached, events, is_progress, texts, commits }))
+        Ok(Some(Self { lease, session, detached, events, is_progress, texts, head: None, commits }))
     }
 }
 
