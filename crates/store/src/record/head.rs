@@ -1,13 +1,13 @@
 //! The counters in a session's row: its messages, its chain or its summaries' chain, its usage. Read at the start
 //! of a transaction and written back at its end.
 
-use crate::chain;
 use crate::db::Db;
 use crate::error::{Result, StoreError};
 use crate::value::{from_row, params};
 use papertape_core::id::{AgentName, ContentHash, JobId};
 use papertape_core::json;
 use papertape_core::message::Usage;
+use papertape_core::record::chain;
 use papertape_core::record::{AttemptEnd, Lease, SessionId};
 use papertape_core::tape::StepPath;
 use papertape_core::time::{Date, Timestamp};

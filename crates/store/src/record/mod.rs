@@ -12,7 +12,6 @@ mod notes;
 mod prepared;
 
 use self::prepared::PreparedCommits;
-use crate::chain;
 use crate::db::{Db, Statement};
 use crate::error::{Result, StoreError};
 use crate::fence::Fence;
@@ -26,6 +25,7 @@ use futures::FutureExt as _;
 use papertape_core::id::{AgentName, ContentHash, JobId};
 use papertape_core::message::Usage;
 use papertape_core::ports::{RecordFuture, RecordStore};
+use papertape_core::record::chain;
 use papertape_core::record::{
     AgentState, Commit, DayStatus, DerivedRow, Lease, NewSession, OpenedSession, SessionId,
     SessionWithoutSummary, TapeRow, UsageTotal,
