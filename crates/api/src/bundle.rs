@@ -70,7 +70,10 @@ pub(super) async fn experiment(
 
 async fn respond(app: &App, target: BundleTarget, query: BundleQuery) -> Result<Response, ApiError> {
     let options = BundleOptions { tape: query.tape.unwrap_or_default(), audit: query.audit };
-    let archive = Box::pin(collect(app, &target, options, &app.config.data_dir, &|_, _| {})).await?;
+    // With PostgreSQL, there may be no data directory.
+    let data_dir = &app.config.data_dir;
+    let dir = if data_dir.is_dir() { data_dir.clone() } else { std::env::temp_dir() };
+    let archive = Box::pin(collect(app, &target, options, &dir, &|_, _| {})).await?;
     let headers = [
         (CONTENT_TYPE, "application/zip".to_owned()),
         (CONTENT_LENGTH, archive.bytes().to_string()),

@@ -2,7 +2,7 @@
 
 use super::audit::AuditProgress;
 use super::export::Output;
-use super::failure::{service_error, usage};
+use super::failure::{FAILED, service_error, usage};
 use super::output::{bytes, count, json, note, width, wrap};
 use super::record_access::{Target, find_target};
 use super::{Common, Outcome, record_access};
@@ -10,9 +10,11 @@ use anyhow::Context as _;
 use clap::Args;
 use papertape_protocol::bundle::TapeForm;
 use papertape_service::bundle::document::Manifest;
-use papertape_service::bundle::{BundleOptions, BundleTarget, collect};
+use papertape_service::bundle::{BundleOptions, BundleTarget, collect, verify};
 use papertape_service::config::Config;
 use serde_json::json;
+use std::fs::File;
+use std::io::BufReader;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -69,8 +71,15 @@ pub(super) async fn bundle(common: &Common, config: Config, args: BundleArgs) ->
             note!("{}", wrap(&format!("- {limitation}"), width(), "  "));
         }
     }
+    // A bundle that nobody can verify is worth nothing.
+    let file = File::open(&args.output).with_context(|| args.output.display().to_string())?;
+    let report = verify(BufReader::new(file), None).with_context(|| args.output.display().to_string())?;
+    if let Some(part) = report.parts.iter().find(|part| !part.ok) {
+        note!("the bundle does not verify: {}: {}", part.name, part.reasons.join("; "));
+        return Ok(ExitCode::from(FAILED));
+    }
     let parts = count(manifest.parts.len() as u64 + 1);
-    note!("bundle {hash}: {parts} parts, {}; to verify it:", bytes(archive.bytes()));
+    note!("bundle {hash}: {parts} parts, {}, verified; to verify it elsewhere:", bytes(archive.bytes()));
     note!("  papertape verify {}", args.output.display());
     Ok(ExitCode::SUCCESS)
 }

@@ -3,7 +3,7 @@
 
 use crate::api_support::{DAYS, MODELS, World, week};
 use crate::bundle_support::{
-    Forgery, assert_whole, bundle_of, bundle_of_experiment, failed, stored_zip, verified, written,
+    Forgery, assert_whole, bundle_of, bundle_of_experiment, failed, stored_zip, succeeded, verified, written,
 };
 use crate::cli_tool::{SHORT, Tool};
 use axum::body::Body;
@@ -58,7 +58,8 @@ async fn a_job_is_bundled_and_verified() {
     }
 
     let target = BundleTarget::Job(JobId::new(world.job.as_str()));
-    let bytes = written(&world, &target, BundleOptions { tape: TapeForm::None, audit: true }).await;
+    let options = BundleOptions { tape: TapeForm::None, audit: true };
+    let bytes = succeeded(written(&world.app, &target, options).await);
     let report = assert_whole(&bytes);
     let names: Vec<&str> =
         report.parts.iter().map(|part| part.name.rsplit('/').next().unwrap_or_default()).collect();
@@ -93,6 +94,21 @@ async fn a_job_is_bundled_and_verified() {
     assert_eq!(metrics, results["results"]);
     assert_eq!(metrics[1]["daily_portfolio_values"].as_array().map(Vec::len), Some(DAYS.len()));
     assert_eq!(parts.text("ledger.jsonl").lines().count(), MODELS.len() * (1 + DAYS.len()));
+}
+
+/// Goal: the bundle of a PostgreSQL database verifies, and has the same ledger, fills and metrics.
+#[tokio::test(flavor = "multi_thread")]
+async fn postgres_gives_the_same_bundle() {
+    let (sqlite, postgres) = tokio::join!(World::new(), World::on_postgres());
+    let mut parts = Vec::new();
+    for world in [&sqlite, &postgres] {
+        let bytes = bundle_of(world, &world.job, TapeForm::Full).await;
+        assert_whole(&bytes);
+        let found = Forgery::of(&bytes);
+        let text = |end: &str| found.text(end).replace(&world.job, "JOB");
+        parts.push(["ledger.jsonl", "fills.jsonl", "metrics.json", "comparison.json"].map(text));
+    }
+    assert!(parts[0] == parts[1], "{parts:?}");
 }
 
 /// Goal: a changed byte is found wherever it is in the file, and the part that it belongs to is named; so is every

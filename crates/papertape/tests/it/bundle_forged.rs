@@ -115,6 +115,10 @@ async fn edits_with_repaired_hashes_are_found() {
         input["tried"].as_array_mut().expect("a list").remove(0);
     });
     caught(&fewer, "comparison-input.json", "is not compared");
+    let cheaper = forge().edit_json("comparison-input.json", |input| {
+        input["items"][0]["ground"]["conditions"]["costs"] = json!("none");
+    });
+    caught(&cheaper, "comparison-input.json", "its conditions are not those of the config");
     let mut silent = forge();
     silent.manifest["limitations"].as_array_mut().expect("a list").remove(0);
     caught(&silent, "manifest.json", "limitations");
@@ -268,6 +272,11 @@ async fn no_content_breaks_the_verification() {
         of("audit.json", &[""])
             || of("job.json", &["model_calls", "/parts"])
             || of("config.json", &["/budget"])
+            || of(
+                "metrics.json",
+                &["/baselines", "/benchmark", "/conventions", "/refilled_at_next_open", "/is_llm"],
+            )
+            || of("comparison-input.json", &["/refilled", "/model_cost"])
     };
     undetected.retain(|place| !stated(place));
     assert_eq!(undetected, Vec::<String>::new());

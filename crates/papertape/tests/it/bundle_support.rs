@@ -3,6 +3,8 @@
 use crate::api_support::World;
 use papertape_core::id::{ContentHash, ExperimentId, JobId};
 use papertape_protocol::bundle::TapeForm;
+use papertape_service::ServiceError;
+use papertape_service::app::App;
 use papertape_service::bundle::archive::{ArchiveWriter, PartEntry};
 use papertape_service::bundle::{BundleOptions, BundleReport, BundleTarget, collect, verify};
 use serde_json::Value;
@@ -11,33 +13,38 @@ use std::io::{Cursor, Read as _, Write as _};
 
 /// The bundle of a job, without an audit.
 pub(crate) async fn bundle_of(world: &World, job: &str, tape: TapeForm) -> Vec<u8> {
-    written(world, &BundleTarget::Job(JobId::new(job)), BundleOptions { tape, audit: false }).await
+    let target = BundleTarget::Job(JobId::new(job));
+    succeeded(written(&world.app, &target, BundleOptions { tape, audit: false }).await)
 }
 
 /// The bundle of an experiment, without an audit.
 pub(crate) async fn bundle_of_experiment(world: &World, id: &str, tape: TapeForm) -> Vec<u8> {
     let target = BundleTarget::Experiment(ExperimentId::new(id));
-    written(world, &target, BundleOptions { tape, audit: false }).await
+    succeeded(written(&world.app, &target, BundleOptions { tape, audit: false }).await)
 }
 
-pub(crate) async fn written(world: &World, target: &BundleTarget, options: BundleOptions) -> Vec<u8> {
+pub(crate) async fn written(
+    app: &App,
+    target: &BundleTarget,
+    options: BundleOptions,
+) -> Result<Vec<u8>, ServiceError> {
     let dir = tempfile::tempdir().expect("a directory");
-    let collected = collect(&world.app, target, options, dir.path(), &|_, _| {}).await;
-    let mut archive = collect_or_panic(collected);
+    let mut archive = collect(app, target, options, dir.path(), &|_, _| {}).await?;
     let mut bytes = Vec::new();
     archive.write_to(&mut bytes).expect("writes");
     assert_eq!(bytes.len() as u64, archive.bytes());
-    bytes
+    Ok(bytes)
 }
 
-fn collect_or_panic<T, E: std::fmt::Display>(result: Result<T, E>) -> T {
+#[track_caller]
+pub(crate) fn succeeded<T, E: std::fmt::Display>(result: Result<T, E>) -> T {
     result.unwrap_or_else(|error| panic!("{error}"))
 }
 
 /// The report of a file that can be read as a bundle.
 #[track_caller]
 pub(crate) fn verified(bytes: &[u8]) -> BundleReport {
-    collect_or_panic(verify(Cursor::new(bytes), None))
+    succeeded(verify(Cursor::new(bytes), None))
 }
 
 /// The names of the parts that failed, with their reasons.

@@ -159,7 +159,18 @@ async fn simulation(app: &App, job: &JobId) -> Result<JobRow, ServiceError> {
             row.status
         )));
     }
+    check_rules(&row)?;
     Ok(row)
+}
+
+fn check_rules(row: &JobRow) -> Result<(), ServiceError> {
+    if row.rules_version < 2 {
+        return Err(ServiceError::Conflict(format!(
+            "job {} was recorded under rules version 1: its rows lack what the books are recomputed from; run it again",
+            row.id
+        )));
+    }
+    Ok(())
 }
 
 async fn experiment(
@@ -265,7 +276,13 @@ fn redact_texts(value: &mut Value) -> bool {
             }
             found
         }
-        Value::Array(items) => items.iter_mut().fold(false, |found, item| redact_texts(item) || found),
+        Value::Array(items) => {
+            let mut found = false;
+            for item in items {
+                found |= redact_texts(item);
+            }
+            found
+        }
         _ => false,
     }
 }
@@ -351,6 +368,7 @@ async fn opening(
         config
     } else {
         let row = app.store.get_job(of).await?.ok_or_else(|| view::no_job(of.as_str()))?;
+        check_rules(&row)?;
         earlier = serde_json::from_value(row.config)
             .with_context(|| format!("the config of job {of} cannot be read"))?;
         &earlier

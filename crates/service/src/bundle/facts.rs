@@ -82,9 +82,6 @@ fn of_job(facts: &JobFacts) -> Vec<String> {
     if let Some(memory) = &facts.config.memory_from {
         add(format!("its agents start with the memory of job {memory}"));
     }
-    if facts.job.rules_version < 2 {
-        add("recorded under rules version 1: its rows lack terms, and its chains cover less".to_owned());
-    }
     if facts.job.is_config_redacted {
         add("texts of its config are replaced by hashes: its anchor is stated, not recomputed".to_owned());
     }

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 pub struct BundleReport {
     /// Whether no part failed.
     pub whole: bool,
-    /// The hash of the bundle; `null` if its trailer is damaged.
+    /// The hash of the bundle; `null` if bytes of it were modified.
     pub bundle: Option<ContentHash>,
     /// The version of the program that wrote it.
     pub program_version: Option<String>,

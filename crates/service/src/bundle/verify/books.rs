@@ -115,14 +115,14 @@ impl<'a> Books<'a> {
         let rows = merged(day, fills.as_ref()).map_err(at)?;
         let pays_fractions = !self.config.market.fractional;
         let (mut traded, mut closed_pnl) = (Vec::new(), Vec::new());
+        let orders = filled(fills.as_ref());
         for row in &rows {
-            let orders = fills.as_ref().map(|line| line.orders.as_slice()).unwrap_or_default();
             let at = |why: String| at(format!("action {} ({}): {why}", row.action_id, row.action_type));
             let event =
                 row.event(day.date, account, pays_fractions).map_err(|error| at(error.to_string()))?;
             if let Some(event) = event {
                 let applied = account.apply(&event).map_err(|error| at(error.to_string()))?;
-                check_row(row, &event, &applied, orders).map_err(at)?;
+                check_row(row, &event, &applied, &orders).map_err(at)?;
                 if let LedgerEvent::Fill(fill) = &event {
                     let notional = fill.price.0.checked_mul(fill.quantity.0);
                     let notional = notional.map(Money).ok_or_else(|| at("it is too large".to_owned()))?;
@@ -202,7 +202,7 @@ fn check_row(
     row: &PositionRow,
     event: &LedgerEvent,
     applied: &AppliedEvent,
-    orders: &[OrderRow],
+    orders: &BTreeMap<&str, &OrderRow>,
 ) -> Result<(), String> {
     let realized = applied.realized.as_ref().map(|realized| realized.pnl);
     if row.terms.realized_pnl != realized {
@@ -212,17 +212,24 @@ fn check_row(
         return Err("the quantity after the split is not that of the books".to_owned());
     }
     let Some(id) = &row.terms.order_id else { return Ok(()) };
-    let is_filled = |order: &OrderRow| {
-        order.order_id == *id
-            && order.status == "filled"
-            && Some(&order.symbol) == row.symbol.as_ref()
+    let is_filled = |order: &&OrderRow| {
+        Some(&order.symbol) == row.symbol.as_ref()
             && order.side == row.action_type
             && order.quantity == row.amount
             && order.price == row.price
             && order.fee == row.terms.fee
             && order.slippage == row.terms.slippage
     };
-    if orders.iter().any(is_filled) { Ok(()) } else { Err(format!("it is not the fill of order {id}")) }
+    match orders.get(id.as_str()).copied().filter(is_filled) {
+        Some(_) => Ok(()),
+        None => Err(format!("it is not the fill of order {id}")),
+    }
+}
+
+/// The filled orders of a day, by ID.
+fn filled(fills: Option<&FillsLine>) -> BTreeMap<&str, &OrderRow> {
+    let orders = fills.into_iter().flat_map(|line| &line.orders).filter(|order| order.status == "filled");
+    orders.map(|order| (order.order_id.as_str(), order)).collect()
 }
 
 /// Compares the close with the account; returns the gross exposure.
@@ -232,12 +239,11 @@ fn ends(account: &Account, day: &DayLine) -> Result<Money, String> {
     }
     let marks: BTreeMap<Symbol, Price> =
         day.holdings.iter().map(|held| (held.symbol.clone(), held.price)).collect();
-    let is_held = |(symbol, quantity): (&Symbol, Decimal)| {
-        day.holdings.iter().any(|held| held.symbol == *symbol && held.quantity.0 == quantity)
-    };
-    let positions = account.positions();
-    let is_same = positions.iter().all(|(symbol, position)| is_held((symbol, position.quantity.0)));
-    if !is_same || day.holdings.len() != positions.len() || day.snapshots.len() != positions.len() {
+    let held: BTreeMap<&Symbol, Decimal> =
+        day.holdings.iter().map(|held| (&held.symbol, held.quantity.0)).collect();
+    let positions: BTreeMap<&Symbol, Decimal> =
+        account.positions().iter().map(|(symbol, position)| (symbol, position.quantity.0)).collect();
+    if held != positions || day.holdings.len() != held.len() || day.snapshots.len() != positions.len() {
         return Err("the holdings at the close are not those by the fills".to_owned());
     }
     let value = account.equity(&marks).map_err(|error| error.to_string())?;

@@ -12,6 +12,8 @@ use std::collections::{BTreeMap, BTreeSet};
 #[derive(Debug)]
 pub(super) struct ComparedJob<'a> {
     pub(super) config: &'a SimulationConfig,
+    /// Whether the config contains the instructions of agents.
+    pub(super) has_prompts: bool,
     pub(super) agents: &'a BTreeMap<AgentName, Vec<BookDay>>,
     /// The number of planned days, and how many have not ended, by agent.
     pub(super) planned: BTreeMap<AgentName, (usize, usize)>,
@@ -22,6 +24,8 @@ pub(super) fn check_input(
     input: &ComparisonInput,
     jobs: &BTreeMap<JobId, ComparedJob<'_>>,
 ) -> Result<(), String> {
+    let configs = jobs.iter().map(|(id, job)| (id, job.config)).collect();
+    input.check_conditions(&configs, jobs.values().all(|job| job.has_prompts))?;
     let mut seen: BTreeSet<(&JobId, &AgentName)> = BTreeSet::new();
     for run in &input.runs() {
         let job = jobs.get(run.job).ok_or_else(|| format!("job {} is not in the bundle", run.job))?;

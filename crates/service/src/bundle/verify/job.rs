@@ -7,6 +7,7 @@ use super::super::document::{
 use super::super::facts::JobFacts;
 use super::super::read::Bundle;
 use super::books::{BookDay, Books};
+use super::comparison::ComparedJob;
 use super::tape::{DayRows, Tape, Texts};
 use super::{Failures, heads, metrics};
 use papertape_core::id::{AgentName, JobId};
@@ -39,6 +40,18 @@ pub(super) struct VerifiedJob {
     pub(super) planned: BTreeMap<AgentName, (usize, usize)>,
     /// The links of the tape: all, and those that are stated.
     pub(super) links: Option<(u64, u64)>,
+}
+
+impl VerifiedJob {
+    /// For the comparison.
+    pub(super) fn compared(&self) -> ComparedJob<'_> {
+        ComparedJob {
+            config: &self.facts.config,
+            has_prompts: !self.facts.job.is_config_redacted,
+            agents: &self.agents,
+            planned: self.planned.clone(),
+        }
+    }
 }
 
 /// Verifies a job. `None` if a part that others need cannot be read.

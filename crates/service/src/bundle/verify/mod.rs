@@ -9,7 +9,7 @@ mod job;
 mod metrics;
 mod tape;
 
-use super::archive::{ArchiveError, DIRECTORY, Damage, MANIFEST, TRAILER};
+use super::archive::{ArchiveError, Damage, MANIFEST};
 use super::collect::is_interim;
 use super::document::{About, ExperimentDocument, Manifest, TapeForm, folder};
 use super::facts::limitations;
@@ -171,16 +171,8 @@ fn compared<R: Read + Seek>(
     if !bundle.has(COMPARISON) {
         return None;
     }
-    let of = |job: &'_ VerifiedJob| (job.facts.job.job_id.clone(), job.planned.clone());
-    let planned: BTreeMap<_, _> = jobs.iter().map(of).collect();
-    let by_id: BTreeMap<JobId, ComparedJob<'_>> = jobs
-        .iter()
-        .map(|job| {
-            let id = job.facts.job.job_id.clone();
-            let planned = planned.get(&id).cloned().unwrap_or_default();
-            (id, ComparedJob { config: &job.facts.config, agents: &job.agents, planned })
-        })
-        .collect();
+    let of = |job: &VerifiedJob| job.facts.job.job_id.clone();
+    let by_id: BTreeMap<JobId, ComparedJob<'_>> = jobs.iter().map(|job| (of(job), job.compared())).collect();
     let input = failures.take(COMPARISON_INPUT, bundle.document::<ComparisonInput>(COMPARISON_INPUT))?;
     let response = failures.take(COMPARISON, bundle.document::<CompareResponse>(COMPARISON))?;
     failures.take(COMPARISON_INPUT, comparison::check_input(&input, &by_id))?;
@@ -216,7 +208,6 @@ fn report<R: Read + Seek>(
         check: PartCheck::Hashed,
         reasons,
     }));
-    let is_trusted = parts.iter().all(|part| part.ok || ![DIRECTORY, TRAILER].contains(&part.name.as_str()));
     let job = |job: &super::document::BundledJob| ReportedJob {
         job_id: job.job_id.clone(),
         head: job.head,
@@ -224,7 +215,7 @@ fn report<R: Read + Seek>(
     };
     BundleReport {
         whole,
-        bundle: is_trusted.then(|| bundle.hash()),
+        bundle: (!is_damaged).then(|| bundle.hash()),
         program_version: Some(manifest.program_version.clone()),
         about: Some(manifest.about.clone()),
         tape: Some(manifest.tape),

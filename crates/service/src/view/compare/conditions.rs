@@ -27,7 +27,7 @@ const COSTS: [&str; 8] = [
 ];
 
 /// The conditions of a run, with their descriptions.
-#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Ground {
     pub(super) conditions: Conditions,
@@ -185,6 +185,13 @@ impl Settings {
             add("settings", hash(&self.rest), hash(&other.rest));
         }
         found
+    }
+
+    /// Whether they are the same, except that the prompts of one of them may not be known.
+    pub(super) fn is_same(&self, other: &Self, has_prompts: bool) -> bool {
+        self.model == other.model
+            && self.rest == other.rest
+            && (!has_prompts || self.prompts == other.prompts)
     }
 
     /// Identifies the configuration and what it ran on, whatever its seed and its days.

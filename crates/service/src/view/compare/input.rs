@@ -1,7 +1,8 @@
 //! Everything that a comparison's figures and verdicts are computed from, as a document. An evidence bundle contains
 //! it, so that anyone can compute them again.
 
-use super::items::{Item, Kind};
+use super::conditions::{Ground, Settings, agent_of, is_deterministic};
+use super::items::{Item, Kind, span_of};
 use super::judge::{Family, judge};
 use super::select::Varied;
 use super::{MAX_POINTS, any_better, declared, family_response, figures, notes};
@@ -11,8 +12,9 @@ use papertape_core::time::Date;
 use papertape_evidence::METHOD_VERSION;
 use papertape_protocol::compare::{CompareResponse, MAX_ITEMS};
 use papertape_protocol::deployment::Deployment;
+use papertape_runtime::config::SimulationConfig;
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// The inputs of a comparison.
 #[derive(Serialize, Deserialize)]
@@ -99,6 +101,40 @@ impl ComparisonInput {
             }
         }
         runs
+    }
+
+    /// Compares the conditions and settings of the items with the configs of their jobs. `has_prompts`: whether the
+    /// configs contain the instructions of agents.
+    ///
+    /// # Errors
+    /// The first item that differs.
+    pub(crate) fn check_conditions(
+        &self,
+        configs: &BTreeMap<&JobId, &SimulationConfig>,
+        has_prompts: bool,
+    ) -> Result<(), String> {
+        let reference = self.items.first().map(|item| &item.ground);
+        for item in &self.items {
+            let jobs = item.jobs();
+            let Some(config) = jobs.first().and_then(|job| configs.get(job)) else {
+                match item.kind != Kind::Agent && Some(&item.ground) == reference {
+                    true => continue,
+                    false => return Err(format!("{}: its conditions are not those of the agents", item.id)),
+                }
+            };
+            let agent = item.agent.as_ref().and_then(|agent| agent_of(config, agent));
+            let agent = agent.ok_or_else(|| format!("{}: the config has no such agent", item.id))?;
+            let settings = Settings::of(config, agent);
+            let is_llm = agent.models().iter().any(|model| !model.is_house());
+            let is_same = item.ground == Ground::of(config, span_of(&item.windows))
+                && item.settings.as_ref().is_some_and(|stated| stated.is_same(&settings, has_prompts))
+                && item.is_deterministic == is_deterministic(agent)
+                && item.is_llm == Some(is_llm);
+            if !is_same {
+                return Err(format!("{}: its conditions are not those of the config", item.id));
+            }
+        }
+        Ok(())
     }
 
     fn check(&self) -> Result<(), &'static str> {

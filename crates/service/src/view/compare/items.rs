@@ -254,7 +254,7 @@ fn item(id: String, agent: &AgentName, config: &SimulationConfig, trials: Vec<Tr
             windows.push(PlannedWindow { number, first: *first, last: *last, days });
         }
     }
-    let span = windows.iter().map(|one| one.first).min().zip(windows.iter().map(|one| one.last).max());
+    let span = span_of(&windows);
     Item {
         id,
         label: agent.to_string(),
@@ -271,6 +271,11 @@ fn item(id: String, agent: &AgentName, config: &SimulationConfig, trials: Vec<Tr
         trading_days_per_year: f64::from(config.market.trading_days_per_year),
         trials,
     }
+}
+
+/// The first and the last day of all windows.
+pub(super) fn span_of(windows: &[PlannedWindow]) -> Option<(Date, Date)> {
+    windows.iter().map(|one| one.first).min().zip(windows.iter().map(|one| one.last).max())
 }
 
 fn trial(config: &SimulationConfig, series: AgentSeries, window: u32) -> Trial {
