@@ -3,14 +3,14 @@
 use super::failure::FAILED;
 use super::output::{count, json, note, say, table, text_of};
 use super::record_access::find_job;
-use super::{Common, Outcome, record_access, verify_bundle};
-use anyhow::{Context as _, Result, anyhow};
+use super::{Common, Outcome, head, record_access, verify_bundle};
+use anyhow::{Result, anyhow};
 use clap::Args;
 use papertape_core::id::{ContentHash, JobId};
 use papertape_core::record::JobHead;
 use papertape_service::app::App;
 use papertape_service::config::Config;
-use serde_json::{Value, json};
+use serde_json::json;
 use std::path::Path;
 use std::process::ExitCode;
 
@@ -92,7 +92,7 @@ pub(super) async fn verify(common: &Common, config: Config, args: VerifyArgs) ->
 
 /// The published head: read from a file, or found by its hash, as the current or a stored head.
 async fn published(app: &App, job: &JobId, expected: &str) -> Result<JobHead> {
-    let Some(hash) = ContentHash::from_hex(expected) else { return published_document(expected) };
+    let Some(hash) = ContentHash::from_hex(expected) else { return head::published_document(expected) };
     if let Ok(Some(head)) = app.store.job_head(job).await
         && head.hash() == hash
     {
@@ -104,15 +104,4 @@ async fn published(app: &App, job: &JobId, expected: &str) -> Result<JobHead> {
              `papertape head` printed"
         )
     })
-}
-
-/// The published head in a file that `papertape head` printed.
-pub(super) fn published_document(file: &str) -> Result<JobHead> {
-    let text = std::fs::read_to_string(file)
-        .with_context(|| format!("--expect: `{file}` is neither a hash nor a readable file"))?;
-    let wrong = || format!("--expect: {file} is not a document of `papertape head`");
-    let head: Value = serde_json::from_str(&text).with_context(wrong)?;
-    // With --json, `papertape head` prints the document next to its hash.
-    let head = head.get("document").cloned().unwrap_or(head);
-    serde_json::from_value(head).with_context(wrong)
 }

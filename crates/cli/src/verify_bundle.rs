@@ -1,8 +1,8 @@
 //! `papertape verify FILE`: no database, no network, no configuration.
 
 use super::failure::{FAILED, not_found};
+use super::head::published_document;
 use super::output::{bytes, count, json, note, say, table, text_of, width, wrap};
-use super::verify::published_document;
 use super::{Common, Outcome};
 use anyhow::{Context as _, Result, anyhow};
 use papertape_core::id::ContentHash;

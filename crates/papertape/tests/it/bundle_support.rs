@@ -157,7 +157,7 @@ pub(crate) fn stored_zip(manifest: &[u8], version: &str) -> Vec<u8> {
     file.start_file("manifest.json", options).expect("begins");
     file.write_all(manifest).expect("writes");
     let placeholder = " ".repeat(236);
-    file.set_raw_comment(placeholder.clone().into_bytes().into_boxed_slice());
+    file.set_raw_comment(placeholder.clone().into_bytes().into_boxed_slice()).expect("short enough");
     let mut bytes = file.finish().expect("ends").into_inner();
     let body = bytes.len() - placeholder.len();
     bytes.truncate(body);

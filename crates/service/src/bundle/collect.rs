@@ -6,7 +6,8 @@ use super::document::{
     ExperimentJobDocument, FORMAT, FillsLine, HeadsDocument, JobDocument, LedgerLine, Manifest, ModelUsage,
     TapeForm, folder,
 };
-use super::facts::{JobFacts, limitations};
+use super::facts::{JobFacts, is_interim, limitations};
+use super::parts::{LINES, document, line};
 use super::tape;
 use crate::app::App;
 use crate::error::ServiceError;
@@ -22,14 +23,10 @@ use papertape_protocol::results::range::RangeResult;
 use papertape_protocol::results::{ResultsQuery, ResultsResponse};
 use papertape_runtime::account_before;
 use papertape_runtime::config::SimulationConfig;
-use serde::Serialize;
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::path::Path;
 use tokio::sync::Semaphore;
-
-pub(super) const JSON: &str = "application/json";
-pub(super) const LINES: &str = "application/jsonl";
 
 /// Bundles are collected one at a time: an audit needs two copies of its dataset.
 static ONE_AT_A_TIME: Semaphore = Semaphore::const_new(1);
@@ -128,23 +125,6 @@ pub async fn collect(
         Ok(text)
     });
     Ok(archive?)
-}
-
-/// Whether any verdict waits for more days or trials.
-pub(super) fn is_interim(response: &CompareResponse) -> bool {
-    response.items.iter().any(|item| item.interim.is_some())
-}
-
-pub(super) fn document(
-    archive: &mut ArchiveWriter,
-    name: impl Into<String>,
-    document: &impl Serialize,
-) -> Result<(), ServiceError> {
-    archive.part(name, JSON, |out| {
-        serde_json::to_writer_pretty(&mut *out, document)?;
-        Ok(writeln!(out)?)
-    })?;
-    Ok(())
 }
 
 async fn simulation(app: &App, job: &JobId) -> Result<JobRow, ServiceError> {
@@ -411,14 +391,6 @@ fn lines(day: RecordedDay) -> Result<(DayLine, FillsLine), ServiceError> {
 /// Without the day's profit, which the database duplicates in the last row of a day.
 fn plain(row: PositionRow) -> PositionRow {
     PositionRow { daily_profit: None, daily_return_pct: None, ..row }
-}
-
-pub(super) fn line(out: &mut impl std::io::Write, line: &impl Serialize) -> Result<(), ServiceError> {
-    let mut write = || -> anyhow::Result<()> {
-        serde_json::to_writer(&mut *out, line)?;
-        Ok(writeln!(out)?)
-    };
-    Ok(write()?)
 }
 
 /// The results of each agent, as `GET /results` returns them.

@@ -5,8 +5,14 @@ use super::document::{AuditDocument, JobDocument, TapeForm};
 use papertape_core::record::{DayStatus, JobRecord, JobStatus};
 use papertape_core::time::Date;
 use papertape_protocol::audit::AuditSummary;
+use papertape_protocol::compare::CompareResponse;
 use papertape_protocol::results::range::RangeResult;
 use papertape_runtime::config::SimulationConfig;
+
+/// Whether any verdict waits for more days or trials.
+pub(super) fn is_interim(response: &CompareResponse) -> bool {
+    response.items.iter().any(|item| item.interim.is_some())
+}
 
 /// What the limitations of a job follow from.
 #[derive(Clone, Debug)]

@@ -8,6 +8,7 @@ pub mod archive;
 mod collect;
 pub mod document;
 mod facts;
+mod parts;
 mod read;
 mod report;
 mod tape;

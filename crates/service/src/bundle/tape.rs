@@ -1,8 +1,8 @@
 //! Writes the tape of a job: every link of its sessions' chains, and the texts that they reference.
 
 use super::archive::ArchiveWriter;
-use super::collect::{LINES, line};
 use super::document::{LinkLine, SessionLine, TapeForm, TapeLine, TextLine};
+use super::parts::{LINES, line};
 use crate::app::App;
 use crate::error::ServiceError;
 use papertape_core::id::{ContentHash, JobId};

@@ -10,9 +10,8 @@ mod metrics;
 mod tape;
 
 use super::archive::{ArchiveError, Damage, MANIFEST};
-use super::collect::is_interim;
 use super::document::{About, ExperimentDocument, Manifest, TapeForm, folder};
-use super::facts::limitations;
+use super::facts::{is_interim, limitations};
 use super::read::Bundle;
 use super::report::{BundleReport, NOT_VERIFIED, PartCheck, PartReport, ReportedJob};
 use crate::view::ComparisonInput;
