@@ -46,8 +46,10 @@ pub(super) fn apply(routes: Router, app: App) -> Router {
 /// Compresses large responses at the fastest level. Streams are not compressed, because each event must be sent at
 /// once; neither is content that is already compressed.
 fn compression() -> CompressionLayer<impl Predicate> {
-    let predicate =
-        SizeAbove::new(MIN_COMPRESSED_BYTES).and(NotForContentType::SSE).and(NotForContentType::IMAGES);
+    let predicate = SizeAbove::new(MIN_COMPRESSED_BYTES)
+        .and(NotForContentType::SSE)
+        .and(NotForContentType::IMAGES)
+        .and(NotForContentType::const_new("application/zip"));
     CompressionLayer::new().quality(CompressionLevel::Fastest).compress_when(predicate)
 }
 

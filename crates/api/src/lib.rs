@@ -11,6 +11,7 @@ mod actions;
 mod audit;
 mod bars;
 mod branch;
+mod bundle;
 mod cancel;
 mod chat;
 mod codes;
@@ -116,6 +117,8 @@ fn described() -> OpenApiRouter<App> {
         .routes(routes!(job::job, delete_job::delete_job))
         .routes(routes!(head::head, head::publish))
         .routes(routes!(audit::audit))
+        .routes(routes!(bundle::job))
+        .routes(routes!(bundle::experiment))
         .routes(routes!(curves::curves))
         .routes(routes!(stream::stream))
         .routes(routes!(plans::plans, plans::create))

@@ -68,20 +68,20 @@ async fn spans(common: &Common, config: Config, args: JobArgs) -> Outcome {
 }
 
 /// Stdout, or a file that appears under its name only once it is complete.
-enum Output {
+pub(super) enum Output {
     Stdout(Stdout),
     File { draft: BufWriter<File>, path: PathBuf },
 }
 
 impl Output {
-    fn open(path: Option<PathBuf>) -> Result<Self> {
+    pub(super) fn open(path: Option<PathBuf>) -> Result<Self> {
         let Some(path) = path else { return Ok(Self::Stdout(Stdout::open())) };
         let file = File::create(draft_path(&path)).with_context(|| unwritable(&path))?;
         Ok(Self::File { draft: BufWriter::new(file), path })
     }
 
     /// Completes the file, or after an error removes it.
-    fn finish<T>(self, result: Result<T>) -> Result<T> {
+    pub(super) fn finish<T>(self, result: Result<T>) -> Result<T> {
         match self {
             Self::Stdout(mut out) => {
                 let value = result?;

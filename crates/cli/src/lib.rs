@@ -10,6 +10,7 @@ mod auth;
 mod backup;
 mod benchmark;
 mod branch;
+mod bundle;
 mod cancel;
 mod chat;
 pub mod cleanup;
@@ -46,6 +47,7 @@ mod signals;
 mod summary;
 pub mod terminal;
 mod verify;
+mod verify_bundle;
 mod worker;
 
 use anyhow::Result;
@@ -150,9 +152,11 @@ enum Command {
     Delete(delete::DeleteArgs),
     /// Export a job
     Export(export::ExportArgs),
+    /// Write a job's evidence bundle
+    Bundle(bundle::BundleArgs),
     /// Time a desk's nodes, and compare timings
     Profile(profile::ProfileArgs),
-    /// Check that a job's record is unchanged
+    /// Verify a job's record, or a bundle
     Verify(verify::VerifyArgs),
     /// Store and print the head of a job's hash chains
     Head(head::HeadArgs),
@@ -214,6 +218,7 @@ async fn dispatch(common: &Common, command: Command, config: Config) -> Outcome 
         Command::Branch(args) => Box::pin(branch::branch(common, config, args)).await,
         Command::Cancel(args) => Box::pin(cancel::cancel(common, config, args)).await,
         Command::Delete(args) => Box::pin(delete::delete(common, config, args)).await,
+        Command::Bundle(args) => Box::pin(bundle::bundle(common, config, args)).await,
         Command::Export(args) => Box::pin(export::export(common, config, args)).await,
         Command::Profile(args) => Box::pin(profile::profile(common, config, args)).await,
         Command::Head(args) => Box::pin(head::head(common, config, args)).await,
@@ -233,6 +238,8 @@ fn prepare(common: &Common, command: &Command) -> Result<Config> {
     let mut config = match command {
         // An invalid config must not break shell startup.
         Command::Completions(_) => Config::default(),
+        // A bundle is verified anywhere, whatever is configured there.
+        Command::Verify(args) if args.is_file() => Config::default(),
         _ => Config::load(common.config.as_deref()).map_err(|error| failure::usage(format!("{error:#}")))?,
     };
     if let Some(dir) = &common.data_dir {

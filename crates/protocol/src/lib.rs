@@ -8,6 +8,7 @@ pub mod actions;
 pub mod agent;
 pub mod audit;
 pub mod bars;
+pub mod bundle;
 pub mod chat;
 pub mod compare;
 pub mod compare_traces;

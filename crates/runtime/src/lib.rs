@@ -34,4 +34,5 @@ mod sync;
 mod tape_reader;
 pub mod worker;
 
+pub use start_state::account_before;
 pub use tape_reader::document;

@@ -9,6 +9,7 @@ pub mod address;
 pub mod app;
 pub mod assistant;
 pub mod backup;
+pub mod bundle;
 mod compose;
 pub mod config;
 pub mod deletion;

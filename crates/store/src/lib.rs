@@ -26,7 +26,6 @@
 //! existing ones.
 
 mod action;
-mod chain;
 mod chats;
 mod db;
 mod delete;
@@ -78,4 +77,4 @@ pub use read::{
 pub use sqlite::{FileSpace, upgrade as upgrade_file};
 pub use store::{CommitObserver, DatabaseTarget, Store};
 pub use vectors::{StoredVector, VectorFor};
-pub use verify::{ChainBreak, ChainReport, SessionHead};
+pub use verify::{ChainBreak, ChainLink, ChainReport, LinkKind, SessionChain, SessionHead};

@@ -51,6 +51,7 @@ pub use audit::{AuditProgress, audit, audit_all};
 pub use bars::bars;
 pub use chat::{chat_session, chat_sessions};
 pub use compare::compare;
+pub(crate) use compare::{ComparedRun, ComparisonInput, compare_with_input};
 pub use compare_traces::compare_traces;
 pub use curves::curves;
 pub use datasets::{dataset, dataset_response, datasets};
@@ -73,8 +74,9 @@ pub use plan_job::{decompose_job, plan_job};
 pub use plans::{plan, plans, task, tasks};
 pub use reasoning::reasoning;
 pub use results::conventions_of;
-pub(crate) use results::is_full_research;
-pub(crate) use results::unknown_benchmark;
+pub(crate) use results::{
+    DayFigures, RecordedDay, history, is_full_research, metrics, recorded_days, unknown_benchmark,
+};
 pub use results::{results, session_head};
 pub use seen_by::seen_by;
 pub use sessions::{exposures, messages, steps};

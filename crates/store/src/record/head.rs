@@ -2,13 +2,13 @@
 //! of a transaction, unless the session's last commit left them, and written back at its end.
 
 use super::prepared::PreparedCommits;
-use crate::chain;
 use crate::db::{Backend, Db};
 use crate::error::{Result, StoreError};
 use crate::value::{Array, Row, from_row, params};
 use papertape_core::id::{AgentName, ContentHash, JobId};
 use papertape_core::json;
 use papertape_core::message::Usage;
+use papertape_core::record::chain;
 use papertape_core::record::{AttemptEnd, Lease, SessionId};
 use papertape_core::tape::StepPath;
 use papertape_core::time::{Date, Timestamp};

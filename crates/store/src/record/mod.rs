@@ -15,7 +15,6 @@ mod prepared;
 pub(crate) use self::head::Head;
 pub(crate) use self::held_heads::HeldHeads;
 pub(crate) use self::prepared::PreparedCommits;
-use crate::chain;
 use crate::db::{Db, Statement};
 use crate::error::{Result, StoreError};
 use crate::fence::Fence;
@@ -28,6 +27,7 @@ use futures::FutureExt as _;
 use papertape_core::id::{AgentName, ContentHash, JobId};
 use papertape_core::message::Usage;
 use papertape_core::ports::{RecordFuture, RecordStore};
+use papertape_core::record::chain;
 use papertape_core::record::{
     AgentState, Commit, DayStatus, DerivedRow, Lease, NewSession, OpenCall, OpenedSession, SessionId,
     SessionWithoutSummary, TapeRow, UsageTotal,

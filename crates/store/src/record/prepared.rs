@@ -1,13 +1,13 @@
 //! Commits with everything that needs no database: computed by the caller, so that the single writer does not.
 
 use super::head::Head;
-use crate::chain::StepLink;
 use crate::error::StoreError;
 use crate::rows::make_storable;
 use crate::search;
 use crate::texts::{NewText, NewTexts};
 use papertape_core::id::ContentHash;
 use papertape_core::json;
+use papertape_core::record::chain::StepLink;
 use papertape_core::record::{Commit, DerivedRow, Lease, SessionId, StepEnd, StoredText, Write};
 use papertape_core::tape::StepClass;
 use papertape_core::time::Timestamp;

@@ -2,12 +2,13 @@
 
 use papertape_agents::config::AgentConfig;
 use papertape_core::broker::MarketProfile;
-use papertape_core::id::AgentName;
+use papertape_core::id::{AgentName, ContentHash};
 use papertape_core::json;
 use papertape_core::time::Date;
 use papertape_evidence::{Conditions, Mismatch};
 use papertape_protocol::compare::pair::MismatchResponse;
 use papertape_runtime::config::SimulationConfig;
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
 /// The maximum number of symbols in a description.
@@ -26,7 +27,8 @@ const COSTS: [&str; 8] = [
 ];
 
 /// The conditions of a run, with their descriptions.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub(super) struct Ground {
     pub(super) conditions: Conditions,
     dataset: String,
@@ -122,11 +124,14 @@ fn split(market: &MarketProfile) -> (Value, Value) {
 }
 
 /// How an agent is configured, in the parts that an experiment can vary.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub(super) struct Settings {
     model: String,
-    prompts: Value,
-    rest: Value,
+    /// Hash of its prompts, instructions and language.
+    prompts: ContentHash,
+    /// Hash of everything else.
+    rest: ContentHash,
 }
 
 /// An agent of a job. An agent of a branch has its changes applied.
@@ -153,14 +158,19 @@ impl Settings {
         }
         Self {
             model: models.join(", "),
-            prompts: json!([config.prompts, agent.instructions, agent.language]),
-            rest: json!([rest, json::to_value(&config.memory), config.embedding, config.initial_cash]),
+            prompts: json::hash(&json!([config.prompts, agent.instructions, agent.language])),
+            rest: json::hash(&json!([
+                rest,
+                json::to_value(&config.memory),
+                config.embedding,
+                config.initial_cash
+            ])),
         }
     }
 
     /// The differences from another agent, except what the experiment varies.
     pub(super) fn mismatches(&self, other: &Self, (model, prompt): (bool, bool)) -> Vec<MismatchResponse> {
-        let hash = |value: &Value| json::hash(value).to_hex().chars().take(8).collect::<String>();
+        let hash = |value: &ContentHash| value.to_hex().chars().take(8).collect::<String>();
         let mut found = Vec::new();
         let mut add = |what: &str, a: String, b: String| {
             found.push(MismatchResponse { what: what.to_owned(), a, b });
@@ -175,6 +185,13 @@ impl Settings {
             add("settings", hash(&self.rest), hash(&other.rest));
         }
         found
+    }
+
+    /// Whether they are the same, except that the prompts of one of them may not be known.
+    pub(super) fn is_same(&self, other: &Self, has_prompts: bool) -> bool {
+        self.model == other.model
+            && self.rest == other.rest
+            && (!has_prompts || self.prompts == other.prompts)
     }
 
     /// Identifies the configuration and what it ran on, whatever its seed and its days.

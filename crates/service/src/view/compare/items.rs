@@ -2,6 +2,7 @@
 
 use super::conditions::{Ground, Settings, agent_of, is_deterministic};
 use super::select::{Baseline, Selector};
+use super::trial::{ModelCost, Refilled, Trial, TrialInput};
 use crate::app::App;
 use crate::error::ServiceError;
 use crate::view::Configs;
@@ -11,16 +12,16 @@ use papertape_core::id::{AgentName, JobId, Symbol};
 use papertape_core::market::Dataset;
 use papertape_core::money::Money;
 use papertape_core::time::Date;
-use papertape_evidence::{ReturnSeries, net_of_cost};
 use papertape_protocol::compare::MAX_ITEMS;
 use papertape_runtime::config::SimulationConfig;
-use rust_decimal::Decimal;
+use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The currency in which model cost is recorded.
 const COST_CURRENCY: &str = "USD";
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub(super) enum Kind {
     Agent,
     Baseline,
@@ -38,7 +39,8 @@ impl Kind {
 }
 
 /// A window of planned days.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub(super) struct PlannedWindow {
     pub(super) number: u32,
     pub(super) first: Date,
@@ -47,6 +49,8 @@ pub(super) struct PlannedWindow {
 }
 
 /// One item.
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub(super) struct Item {
     pub(super) id: String,
     pub(super) label: String,
@@ -67,45 +71,20 @@ pub(super) struct Item {
 }
 
 /// What an experiment compares, as planned.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub(super) struct Declared {
     /// `all_pairs`, an agent's name or a baseline.
     pub(super) compare: String,
     pub(super) agents: BTreeSet<AgentName>,
 }
 
-/// One trial of an item in one window.
-pub(super) struct Trial {
-    pub(super) window: u32,
-    pub(super) actual: ReturnSeries,
-    /// The same orders at the next open, or why there are none.
-    pub(super) refilled: Result<ReturnSeries, String>,
-    /// Net of model cost, or why there is none.
-    pub(super) net: Result<ReturnSeries, NoNet>,
-    /// Days without full research.
-    pub(super) fallback: BTreeSet<Date>,
-    /// In US dollars; `None` if a call has no known price.
-    pub(super) cost: Option<Decimal>,
-    /// Of an agent.
-    pub(super) series: Option<AgentSeries>,
-}
-
-/// Why there is no net series.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum NoNet {
-    /// The account is not in US dollars: the check does not apply.
-    OtherCurrency,
-    /// The dataset is not available, so the account's currency is unknown.
-    NoDataset,
-    /// The price of some calls is unknown.
-    Unpriced(u64),
-}
-
 impl Item {
     /// Trials per window: the smallest number.
     pub(super) fn trials_per_window(&self) -> usize {
-        let of =
-            |window: &PlannedWindow| self.trials.iter().filter(|trial| trial.window == window.number).count();
+        let of = |window: &PlannedWindow| {
+            self.trials.iter().filter(|trial| trial.input.window == window.number).count()
+        };
         self.windows.iter().map(of).min().unwrap_or(0)
     }
 
@@ -115,7 +94,7 @@ impl Item {
 
     /// The jobs of its trials.
     pub(super) fn jobs(&self) -> Vec<&JobId> {
-        self.trials.iter().filter_map(|trial| Some(&trial.series.as_ref()?.job)).collect()
+        self.trials.iter().filter_map(|trial| trial.input.job.as_ref()).collect()
     }
 }
 
@@ -269,13 +248,13 @@ fn item(id: String, agent: &AgentName, config: &SimulationConfig, trials: Vec<Tr
     for trial in &trials {
         let planned = trial.series.as_ref().map(|series| series.planned.as_slice()).unwrap_or_default();
         if let (Some(first), Some(last)) = (planned.first(), planned.last())
-            && windows.iter().all(|window| window.number != trial.window)
+            && windows.iter().all(|window| window.number != trial.input.window)
         {
-            let (number, days) = (trial.window, planned.len());
+            let (number, days) = (trial.input.window, planned.len());
             windows.push(PlannedWindow { number, first: *first, last: *last, days });
         }
     }
-    let span = windows.iter().map(|one| one.first).min().zip(windows.iter().map(|one| one.last).max());
+    let span = span_of(&windows);
     Item {
         id,
         label: agent.to_string(),
@@ -294,45 +273,40 @@ fn item(id: String, agent: &AgentName, config: &SimulationConfig, trials: Vec<Tr
     }
 }
 
-fn trial(config: &SimulationConfig, series: AgentSeries, window: u32) -> Trial {
-    let values: Vec<(Date, f64)> = series.days.iter().map(|day| (day.date, day.value.to_f64())).collect();
-    let actual = returns(series.initial, &values);
-    let refilled = match &series.refilled {
-        RefilledValues::Same => Ok(actual.clone()),
-        RefilledValues::Values(values) => {
-            let values: Vec<(Date, f64)> =
-                values.iter().map(|(date, value)| (*date, value.to_f64())).collect();
-            Ok(returns(series.initial, &values))
-        }
-        RefilledValues::Unavailable(why) => Err(why.clone()),
-    };
-    let unpriced: u64 = series.days.iter().map(|day| day.unpriced).sum();
-    let costs: Vec<f64> = series.days.iter().map(|day| Money(day.cost).to_f64()).collect();
-    let is_free = unpriced == 0 && series.days.iter().all(|day| day.cost.is_zero());
-    let net = if is_free {
-        Ok(actual.clone())
-    } else {
-        match is_in_usd(config, series.dataset.as_deref()) {
-            None => Err(NoNet::NoDataset),
-            Some(false) => Err(NoNet::OtherCurrency),
-            Some(true) if unpriced > 0 => Err(NoNet::Unpriced(unpriced)),
-            Some(true) => Ok(returns(series.initial, &net_of_cost(&values, &costs))),
-        }
-    };
-    Trial {
-        window,
-        refilled,
-        net,
-        fallback: series.days.iter().filter(|day| !day.is_full).map(|day| day.date).collect(),
-        cost: (unpriced == 0).then(|| series.days.iter().map(|day| day.cost).sum()),
-        actual,
-        series: Some(series),
-    }
+/// The first and the last day of all windows.
+pub(super) fn span_of(windows: &[PlannedWindow]) -> Option<(Date, Date)> {
+    windows.iter().map(|one| one.first).min().zip(windows.iter().map(|one| one.last).max())
 }
 
-/// The books have finite values in date order. An account without a starting value has no returns.
-fn returns(initial: Money, values: &[(Date, f64)]) -> ReturnSeries {
-    ReturnSeries::from_values(initial.to_f64(), values).unwrap_or_default()
+fn trial(config: &SimulationConfig, series: AgentSeries, window: u32) -> Trial {
+    let values = |values: &[(Date, Money)]| -> Vec<(Date, f64)> {
+        values.iter().map(|(date, value)| (*date, value.to_f64())).collect()
+    };
+    let closes: Vec<(Date, Money)> = series.days.iter().map(|day| (day.date, day.value)).collect();
+    let unpriced: u64 = series.days.iter().map(|day| day.unpriced).sum();
+    let is_free = unpriced == 0 && series.days.iter().all(|day| day.cost.is_zero());
+    let model_cost = match is_in_usd(config, series.dataset.as_deref()) {
+        _ if is_free => ModelCost::Free,
+        None => ModelCost::NoDataset,
+        Some(false) => ModelCost::OtherCurrency,
+        Some(true) if unpriced > 0 => ModelCost::Unpriced(unpriced),
+        Some(true) => ModelCost::Daily(series.days.iter().map(|day| Money(day.cost).to_f64()).collect()),
+    };
+    let input = TrialInput {
+        window,
+        job: Some(series.job.clone()),
+        initial: series.initial.to_f64(),
+        values: values(&closes),
+        refilled: match &series.refilled {
+            RefilledValues::Same => Refilled::Same,
+            RefilledValues::Values(found) => Refilled::Values(values(found)),
+            RefilledValues::Unavailable(why) => Refilled::Unavailable(why.clone()),
+        },
+        model_cost,
+        fallback: series.days.iter().filter(|day| !day.is_full).map(|day| day.date).collect(),
+        cost: (unpriced == 0).then(|| series.days.iter().map(|day| day.cost).sum()),
+    };
+    Trial { series: Some(series), ..Trial::from(input) }
 }
 
 /// Whether prices, and so the account, are in the currency of model cost; `None` without the dataset.
@@ -363,23 +337,10 @@ fn over_same_days(reference: &Item, id: String, label: String, kind: Kind, trial
     }
 }
 
-/// A trial without orders of an agent and without cost.
-fn plain_trial(window: u32, actual: ReturnSeries) -> Trial {
-    Trial {
-        window,
-        refilled: Ok(actual.clone()),
-        net: Ok(actual.clone()),
-        actual,
-        fallback: BTreeSet::new(),
-        cost: Some(Decimal::ZERO),
-        series: None,
-    }
-}
-
 /// The trial of each window with the most closed days.
 fn longest(reference: &Item) -> Vec<(u32, &AgentSeries)> {
     let longest = |window: &PlannedWindow| {
-        let of = reference.trials.iter().filter(|trial| trial.window == window.number);
+        let of = reference.trials.iter().filter(|trial| trial.input.window == window.number);
         let longest = of.filter_map(|trial| trial.series.as_ref()).max_by_key(|series| series.days.len())?;
         Some((window.number, longest)).filter(|(_, series)| !series.days.is_empty())
     };
@@ -406,7 +367,7 @@ async fn baseline_item(
         };
         let values: Vec<(Date, f64)> =
             found.daily_portfolio_values.iter().map(|day| (day.date, day.portfolio_value.to_f64())).collect();
-        trials.push(plain_trial(window, returns(series.initial, &values)));
+        trials.push(Trial::plain(window, series.initial.to_f64(), values));
     }
     let name = baseline.as_str();
     Ok(over_same_days(reference, format!("baseline:{name}"), name.replace('_', " "), Kind::Baseline, trials))
@@ -433,8 +394,7 @@ async fn symbol_item(
             .benchmark(symbol, &dates, opens)
             .map_err(|why| ServiceError::invalid("select", why.to_string()))?;
         let values: Vec<(Date, f64)> = dates.into_iter().zip(found.values).collect();
-        let actual = ReturnSeries::from_values(1.0, &values).unwrap_or_default();
-        trials.push(plain_trial(window, actual));
+        trials.push(Trial::plain(window, 1.0, values));
     }
     let (id, label) = (format!("symbol:{symbol}"), symbol.to_string());
     Ok(over_same_days(reference, id, label, Kind::Symbol, trials))

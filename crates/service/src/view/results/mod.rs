@@ -15,6 +15,7 @@ mod benchmark;
 mod conventions;
 mod day;
 mod head;
+mod ledger;
 mod load;
 mod measure;
 mod point_in_time;
@@ -31,6 +32,8 @@ mod trades;
 pub(crate) use benchmark::unknown_benchmark;
 pub use conventions::conventions_of;
 pub use head::session_head;
+pub(crate) use ledger::{RecordedDay, recorded_days};
+pub(crate) use measure::{DayFigures, history, metrics};
 
 pub(super) use baseline::BaselineCache;
 pub(super) use benchmark::opens_account;

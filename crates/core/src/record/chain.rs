@@ -8,45 +8,54 @@
 //!
 //! Since rules version 2, instructions are links too, a step's link covers more fields, and the summaries' steps
 //! and texts have a chain of their own. Above the sessions are each agent's chain of days, which begins at the
-//! job's anchor, and the job's head: see `crate::head`.
+//! job's anchor, and the job's head: see [`JobRecord`](super::JobRecord).
 
-use papertape_core::id::{AgentName, ContentHash, JobId};
-use papertape_core::json;
-use papertape_core::money::Money;
-use papertape_core::record::{HoldingRow, ReusedFrom, StartingPosition};
-use papertape_core::tape::{OutcomeKind, StepClass, StepPath};
-use papertape_core::time::Date;
+use super::{HoldingRow, ReusedFrom, StartingPosition};
+use crate::id::{AgentName, ContentHash, JobId};
+use crate::json;
+use crate::money::Money;
+use crate::step::{OutcomeKind, StepClass, StepPath};
+use crate::time::Date;
 use rust_decimal::Decimal;
 use serde_json::{Value, json};
 
 /// The start hash of a session's chain.
-pub(crate) fn anchor(job: &JobId, agent: &AgentName, date: Date) -> ContentHash {
+#[must_use]
+pub fn anchor(job: &JobId, agent: &AgentName, date: Date) -> ContentHash {
     json::hash(&json!({ "job": job, "agent": agent, "date": date }))
 }
 
 /// The start hash of the chain of a session's summaries.
-pub(crate) fn detached_anchor(job: &JobId, agent: &AgentName, date: Date) -> ContentHash {
+#[must_use]
+pub fn detached_anchor(job: &JobId, agent: &AgentName, date: Date) -> ContentHash {
     json::hash(&json!({ "job": job, "agent": agent, "date": date, "detached": true }))
 }
 
 /// The start hash of an agent's chain of days.
-pub(crate) fn agent_anchor(job_anchor: ContentHash, agent: &AgentName) -> ContentHash {
+#[must_use]
+pub fn agent_anchor(job_anchor: ContentHash, agent: &AgentName) -> ContentHash {
     json::hash(&json!({ "anchor": job_anchor, "agent": agent }))
 }
 
 /// A closed day, as a link of its agent's chain.
 #[derive(Debug)]
-pub(crate) struct DayLink<'a> {
-    pub(crate) date: Date,
-    /// Hash of the session's newest link, which is its close; `links` is how many it has.
-    pub(crate) session: ContentHash,
-    pub(crate) links: i64,
-    pub(crate) status: &'a str,
-    pub(crate) state: ContentHash,
+pub struct DayLink<'a> {
+    /// The day.
+    pub date: Date,
+    /// Hash of the session's newest link, which is its close.
+    pub session: ContentHash,
+    /// The number of the session's links.
+    pub links: i64,
+    /// How the day ended.
+    pub status: &'a str,
+    /// Hash of the state that the next day starts with.
+    pub state: ContentHash,
 }
 
 impl DayLink<'_> {
-    pub(crate) fn to_json(&self) -> Value {
+    /// The link.
+    #[must_use]
+    pub fn to_json(&self) -> Value {
         json!({
             "date": self.date,
             "session": self.session,
@@ -58,27 +67,32 @@ impl DayLink<'_> {
 }
 
 /// A day completed in another job, as a link of its agent's chain.
-pub(crate) fn skipped_link(date: Date, skipped: &Value) -> Value {
+#[must_use]
+pub fn skipped_link(date: Date, skipped: &Value) -> Value {
     json!({ "date": date, "skipped": skipped })
 }
 
 /// A node's system prompt, as a link.
-pub(crate) fn instructions_link(node: &str, hash: ContentHash) -> Value {
+#[must_use]
+pub fn instructions_link(node: &str, hash: ContentHash) -> Value {
     json!({ "instructions": node, "text": hash })
 }
 
 /// The summary of a message or (without `path`) of a session, or the reason why it has none, as a link.
-pub(crate) fn summary_link(path: Option<&StepPath>, text: Option<&str>, error: Option<&str>) -> Value {
+#[must_use]
+pub fn summary_link(path: Option<&StepPath>, text: Option<&str>, error: Option<&str>) -> Value {
     json!({ "summary": path, "text": text, "error": error })
 }
 
 /// The hash of the link that follows `previous`.
-pub(crate) fn follow(previous: ContentHash, link: &Value) -> ContentHash {
+#[must_use]
+pub fn follow(previous: ContentHash, link: &Value) -> ContentHash {
     follow_text(previous, &json::canonical(link))
 }
 
 /// Like [`follow`], with the link's canonical JSON.
-pub(crate) fn follow_text(previous: ContentHash, link: &str) -> ContentHash {
+#[must_use]
+pub fn follow_text(previous: ContentHash, link: &str) -> ContentHash {
     let mut bytes = Vec::with_capacity(32 + link.len());
     bytes.extend_from_slice(previous.as_bytes());
     bytes.extend_from_slice(link.as_bytes());
@@ -87,25 +101,32 @@ pub(crate) fn follow_text(previous: ContentHash, link: &str) -> ContentHash {
 
 /// A step, as a link.
 #[derive(Debug)]
-pub(crate) struct StepLink<'a> {
-    pub(crate) path: &'a StepPath,
-    pub(crate) class: StepClass,
-    pub(crate) digest: ContentHash,
-    pub(crate) request_ref: Option<ContentHash>,
+pub struct StepLink<'a> {
+    /// Its path.
+    pub path: &'a StepPath,
+    /// Its class.
+    pub class: StepClass,
+    /// Its digest.
+    pub digest: ContentHash,
+    /// Hash of the request document.
+    pub request_ref: Option<ContentHash>,
     /// `None`: abandoned.
-    pub(crate) outcome: Option<(OutcomeKind, ContentHash)>,
-    pub(crate) implied_hash: ContentHash,
+    pub outcome: Option<(OutcomeKind, ContentHash)>,
+    /// Hash of its derived rows.
+    pub implied_hash: ContentHash,
     /// Rules version 1: whether the step is in the session's chain although it belongs to the summaries.
-    pub(crate) detached: bool,
+    pub detached: bool,
     /// The attempts that the link covers, each with its error. Excludes the last attempt of an abandoned step,
     /// whose outcome may be recorded later. Since rules version 2.
-    pub(crate) attempts: &'a [(u32, Option<String>)],
+    pub attempts: &'a [(u32, Option<String>)],
     /// The step from which it was copied. Since rules version 2.
-    pub(crate) reused_from: Option<&'a ReusedFrom>,
+    pub reused_from: Option<&'a ReusedFrom>,
 }
 
 impl StepLink<'_> {
-    pub(crate) fn to_json(&self) -> Value {
+    /// The link.
+    #[must_use]
+    pub fn to_json(&self) -> Value {
         let mut link = json!({
             "path": self.path,
             "kind": self.path.kind(),
@@ -131,29 +152,40 @@ impl StepLink<'_> {
 
 /// Profit and return of the day, from the session's last row of `positions`.
 #[derive(Debug, Default, PartialEq)]
-pub(crate) struct DailyFigures {
-    pub(crate) profit: Option<Money>,
-    pub(crate) return_pct: Option<Decimal>,
+pub struct DailyFigures {
+    /// The profit.
+    pub profit: Option<Money>,
+    /// The return, in percent.
+    pub return_pct: Option<Decimal>,
 }
 
 /// A session's close, as a link.
 #[derive(Debug)]
-pub(crate) struct CloseLink<'a> {
-    pub(crate) status: &'a str,
-    pub(crate) error: Option<&'a str>,
-    pub(crate) metadata: &'a Value,
-    pub(crate) starting: &'a StartingPosition,
-    pub(crate) state: ContentHash,
+pub struct CloseLink<'a> {
+    /// How the day ended.
+    pub status: &'a str,
+    /// Why it failed.
+    pub error: Option<&'a str>,
+    /// Metadata and provenance.
+    pub metadata: &'a Value,
+    /// The position before the day.
+    pub starting: &'a StartingPosition,
+    /// Hash of the state that the next day starts with.
+    pub state: ContentHash,
     /// By symbol.
-    pub(crate) holdings: &'a [HoldingRow],
-    pub(crate) cash: Money,
-    pub(crate) portfolio_value: Money,
+    pub holdings: &'a [HoldingRow],
+    /// Cash at the close.
+    pub cash: Money,
+    /// Value at the close.
+    pub portfolio_value: Money,
     /// As on the session's last row of `positions`; empty if there is no such row.
-    pub(crate) daily: &'a DailyFigures,
+    pub daily: &'a DailyFigures,
 }
 
 impl CloseLink<'_> {
-    pub(crate) fn to_json(&self) -> Value {
+    /// The link.
+    #[must_use]
+    pub fn to_json(&self) -> Value {
         json!({
             "close": self.status,
             "error": self.error,
