@@ -116,6 +116,7 @@ fn described() -> OpenApiRouter<App> {
         .routes(routes!(probes::create))
         .routes(routes!(probes::estimate))
         .routes(routes!(probes::probe))
+        .routes(routes!(probes::counterfactual))
         .routes(routes!(jobs::jobs))
         .routes(routes!(job::job, delete_job::delete_job))
         .routes(routes!(head::head, head::publish))

@@ -7,7 +7,9 @@ use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
 use papertape_core::record::JobStatus;
-use papertape_protocol::probes::{EstimateProbeResponse, ProbeBody, ProbeResponse, QueuedProbeResponse};
+use papertape_protocol::probes::{
+    CounterfactualResponse, EstimateProbeResponse, ProbeBody, ProbeResponse, QueuedProbeResponse,
+};
 use papertape_service::app::App;
 use papertape_service::{probes, view};
 
@@ -68,4 +70,22 @@ pub(super) async fn estimate(
 )]
 pub(super) async fn probe(State(app): State<App>, JobPath(job): JobPath) -> ApiResult<ProbeResponse> {
     Ok(Json(view::probe(&app, &job).await?))
+}
+
+/// Score a counterfactual run: do its positions follow the real future?
+///
+/// For jobs that `papertape probe memory --counterfactual` ran: the real future is that of the dataset whose future was
+/// resampled.
+#[utoipa::path(
+    get,
+    path = "/probes/{job_id}/counterfactual",
+    tag = "record",
+    params(("job_id" = String, Path, description = "The simulation's job")),
+    responses((status = 200, body = CounterfactualResponse, description = "The score of each agent"), ReadErrors)
+)]
+pub(super) async fn counterfactual(
+    State(app): State<App>,
+    JobPath(job): JobPath,
+) -> ApiResult<CounterfactualResponse> {
+    Ok(Json(view::counterfactual(&app, &job).await?))
 }

@@ -229,3 +229,47 @@ pub struct ProbeScore {
     /// The fraction correct, declined ones scored as chance; `null` without any.
     pub accuracy: Option<f64>,
 }
+
+/// Whether positions on a resampled path follow the real future.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
+pub struct CounterfactualResponse {
+    /// The job.
+    pub job_id: String,
+    /// Its dataset: the real past with a resampled future.
+    pub dataset: String,
+    /// The real dataset that it was derived from.
+    pub real_dataset: String,
+    /// The first day of the path.
+    pub start_date: Date,
+    /// The last day.
+    pub end_date: Date,
+    /// By agent.
+    pub agents: Vec<CounterfactualScore>,
+    /// The mode that the server runs in.
+    #[serde(flatten)]
+    pub deployment: Deployment,
+}
+
+/// The score of an agent.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
+pub struct CounterfactualScore {
+    /// The agent.
+    pub agent: String,
+    /// `false`: a rule-based agent, not a language model.
+    pub is_llm: bool,
+    /// Closed days whose next five real days are known.
+    pub days: usize,
+    /// The mean over these days of weight times real return of the next five days; `null` under 60 days, or without any
+    /// position.
+    pub statistic: Option<f64>,
+    /// One-sided, from rotations of the real future.
+    pub p_value: Option<f64>,
+    /// The number of rotations.
+    pub draws: Option<usize>,
+    /// The statistic that would have been seen with 80% power.
+    pub detectable: Option<f64>,
+    /// The verdict in words.
+    pub words: String,
+    /// The training cut-offs of its language models, compared with its days.
+    pub training_cutoffs: Vec<TrainingCutoffResponse>,
+}

@@ -11,6 +11,7 @@ pub mod assistant;
 pub mod backup;
 mod compose;
 pub mod config;
+mod counterfactual;
 pub mod deletion;
 mod deltas;
 pub mod doctor;

@@ -328,3 +328,104 @@ async fn results_warn_of_the_training_cutoff() {
     let compared = tool.run(&["compare", "latest", "baseline:buy_and_hold"]);
     assert!(compared.err.contains(known) && compared.err.contains(configured), "{compared:#?}");
 }
+
+/// The trading days of [`FUTURE`], each with whether IBM really rose over the next five.
+fn foreseen() -> Vec<(String, bool)> {
+    let dataset = bundled();
+    let bars = dataset.contents().daily_bars(&Symbol::new("IBM"));
+    let closes: Vec<_> =
+        bars.iter().filter_map(|bar| Some((bar.date.to_string(), bar.rest?.close.0))).collect();
+    let rises = closes.windows(6).map(|days| (days[0].0.clone(), days[5].1 > days[0].1));
+    rises.filter(|(day, _)| ("2012-01-03".."2012-07-01").contains(&day.as_str())).collect()
+}
+
+const FUTURE: [&str; 12] = [
+    "probe",
+    "memory",
+    "--counterfactual",
+    "--start",
+    "2012-01-03",
+    "--end",
+    "2012-06-29",
+    "--symbols",
+    "IBM",
+    "--seed",
+    "5",
+    "--model",
+];
+
+// Goal: a model whose positions follow the real future, though its data show another one, is shown to recall; the score
+// can be read again, and the past that it saw is the real one.
+#[tokio::test(flavor = "multi_thread")]
+async fn positions_that_follow_the_real_future_are_seen() {
+    let days = foreseen();
+    assert!(days.len() > 120, "{}", days.len());
+    let server = ModelServer::answering(move |body| {
+        let messages = body["messages"].as_array().expect("messages");
+        let is_first = messages.iter().all(|message| message["role"] != "tool");
+        let text = messages.iter().find(|message| message["role"] == "user").expect("a day").to_string();
+        let today = days.iter().rposition(|(day, _)| text.contains(day.as_str()));
+        let Some(today) = today.filter(|_| is_first) else {
+            return ScriptedAnswer::text("Done. <FINISH_SIGNAL>");
+        };
+        let before = today.checked_sub(1).is_some_and(|before| days[before].1);
+        match (before, days[today].1) {
+            (false, true) => ScriptedAnswer::call("1", "buy", r#"{"symbol": "IBM", "quantity": 100}"#),
+            (true, false) => ScriptedAnswer::call("1", "sell", r#"{"symbol": "IBM", "quantity": 100}"#),
+            _ => ScriptedAnswer::text("Nothing to change. <FINISH_SIGNAL>"),
+        }
+    })
+    .await;
+    let tool = tool(&server);
+    let found = tool.json(&[&FUTURE[..], &["test::quizzed"]].concat());
+    let score = &found["agents"][0];
+    assert_eq!(score["words"], "recall shown", "{found}");
+    assert!(score["p_value"].as_f64() < Some(0.01) && score["days"].as_u64() > Some(100), "{score}");
+    assert!(score["statistic"].as_f64() > score["detectable"].as_f64(), "{score}");
+    assert_eq!(found["real_dataset"], "us-daily-2000-2013");
+    let job = found["job_id"].as_str().expect("an ID");
+    let count = server.count();
+    assert_eq!(tool.json(&["probe", "show", job])["agents"], found["agents"]);
+    assert_eq!(server.count(), count, "a score calls nothing");
+    let shown = plain(&tool.ok(&["probe", "show", job]).out);
+    assert!(shown.contains("recall shown") && shown.contains("test::quizzed is unknown"), "{shown}");
+    // The job is an ordinary one on its own dataset: it is audited like any other.
+    tool.ok(&["verify", job]);
+    assert!(tool.ok(&["jobs", job]).out.contains("counterfactual-"));
+}
+
+// Goal: a rule that reads only the data is not shown to recall; a run on real data has no such score; the dates are
+// required, and an estimate runs nothing.
+#[test]
+fn rules_on_a_resampled_future_show_nothing() {
+    let tool = Tool::new();
+    let run = [&FUTURE[..], &["house::momentum"]].concat();
+    let estimate = tool.ok(&[&run[..], &["--estimate"]].concat());
+    assert!(estimate.err.contains("0 calls"), "{estimate:#?}");
+    assert!(!tool.ok(&["data", "list"]).out.contains("counterfactual-"));
+    let done = tool.ok(&run);
+    let out = plain(&done.out);
+    assert!(out.contains("not shown (would have seen ≥ ") || out.contains("not testable"), "{done:#?}");
+    assert!(!out.contains("recall shown") && out.contains("House models are rules"), "{done:#?}");
+    assert!(tool.ok(&["data", "list"]).out.contains("counterfactual-"));
+    tool.ok(&crate::cli_tool::SHORT);
+    let real = tool.json(&["jobs", "latest"])["job_id"].as_str().expect("an ID").to_owned();
+    let rejected = tool.ends(&["probe", "show", &real], 1).err;
+    assert!(rejected.contains("is not a counterfactual dataset"), "{rejected}");
+    tool.ends(&["probe", "memory", "--counterfactual", "--model", "house::momentum"], 2);
+    let early = tool.ends(
+        &[
+            "probe",
+            "memory",
+            "--counterfactual",
+            "--model",
+            "house::momentum",
+            "--start",
+            "2000-03-02",
+            "--end",
+            "2000-06-30",
+        ],
+        2,
+    );
+    assert!(early.err.contains("60"), "{early:#?}");
+}

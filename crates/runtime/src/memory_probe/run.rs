@@ -22,6 +22,7 @@ use papertape_evidence::{ItemOutcome, PARAPHRASES, Quiz, QuizItem, QuizPrompt, Q
 use rust_decimal::Decimal;
 use serde_json::{Value, json};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// The agent of a probe's only session.
 pub const PROBE_AGENT: &str = "memory_probe";
@@ -124,14 +125,27 @@ async fn outcomes(
             "every call of the first item failed: {failure}. Nothing was scored; fix the cause and start a new probe"
         )));
     }
+    // A stop starts no more items. It does not drop the calls in flight: they are paid for, so they are recorded.
+    let stopped = AtomicBool::new(false);
+    let stopped = &stopped;
     let branches = rest.iter().map(|item| {
-        let branch: Branch<'_, ItemOutcome> = Box::new(move |mut scope: Ctx| {
-            async move { Ok(self::outcome(&mut scope, config, models, item).await?.0) }.boxed()
+        let branch: Branch<'_, Option<Result<ItemOutcome, SessionStop>>> = Box::new(move |mut scope: Ctx| {
+            async move {
+                if stopped.load(Ordering::Relaxed) {
+                    return Ok(None);
+                }
+                let ended = self::outcome(&mut scope, config, models, item).await;
+                stopped.fetch_or(ended.is_err(), Ordering::Relaxed);
+                Ok(Some(ended.map(|(outcome, _)| outcome)))
+            }
+            .boxed()
         });
         (ScopeKey::node(&item.key), branch)
     });
+    let ended = root.all_bounded(config.parallel_items, branches.collect()).await?;
+    let outcomes = ended.into_iter().flatten().collect::<Result<Vec<_>, SessionStop>>()?;
     let mut all = vec![outcome];
-    all.extend(root.all_bounded(config.parallel_items, branches.collect()).await?);
+    all.extend(outcomes);
     Ok(Ok(all))
 }
 

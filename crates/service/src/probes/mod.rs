@@ -1,16 +1,17 @@
 //! Memory probes: resolves a request, estimates its cost, and queues its job.
 
+pub mod counterfactual;
 mod estimate;
 
 use crate::app::App;
-use crate::config::Mode;
 use crate::error::ServiceError;
+use crate::trigger::check_probe_model;
 use crate::view::training_cutoff;
 use papertape_agents::config::Limits;
 use papertape_core::id::{JobId, Symbol};
 use papertape_core::json::to_value;
 use papertape_core::market::Dataset;
-use papertape_core::message::{ModelName, Sampling, Usage};
+use papertape_core::message::{ModelName, Sampling};
 use papertape_core::ports::Queue as _;
 use papertape_core::record::{JobKind, NewJob};
 use papertape_evidence::{DEFAULT_ITEMS, QUIZ_DESIGN_VERSION, Quiz, QuizControls, QuizKind};
@@ -53,7 +54,7 @@ pub fn prepare(app: &App, body: ProbeBody) -> Result<PreparedProbe, ServiceError
         None => app.config.simulation.budget.job,
     };
     let budget = Budget { job: limit, ..Budget::default() };
-    check_model(app, &model, budget)?;
+    check_probe_model(app, &model, budget)?;
     let name = body.dataset.as_deref().unwrap_or(&app.config.simulation.dataset);
     let dataset =
         app.catalogue.open(name).map_err(|error| ServiceError::invalid("dataset", error.to_string()))?;
@@ -113,21 +114,6 @@ fn resolved(
     let training_cutoff = is_llm.then(|| training_cutoff(app, &config.model, &config.days(dataset)));
     let warnings = warnings(&config, &quiz, &estimate);
     Ok(PreparedProbe { config, estimate, training_cutoff, warnings })
-}
-
-pub(crate) fn check_model(app: &App, model: &ModelName, budget: Budget) -> Result<(), ServiceError> {
-    budget.check().map_err(|message| ServiceError::invalid("budget", message))?;
-    if model.is_recorded() {
-        return Err(ServiceError::invalid("model", format!("{model} is imported and cannot be called")));
-    }
-    app.services.models.check(model).map_err(|message| ServiceError::invalid("model", message))?;
-    if app.config.mode == Mode::Dev && !model.is_house() {
-        return Err(ServiceError::invalid("model", format!("{model}: dev mode runs only house models")));
-    }
-    if budget.bounds_money() && app.services.models.cost(model, &Usage::default()).is_none() {
-        return Err(ServiceError::invalid("budget", format!("a budget in USD requires a price for {model}")));
-    }
-    Ok(())
 }
 
 fn symbols(dataset: &Dataset, requested: Option<&[String]>) -> Result<BTreeSet<Symbol>, ServiceError> {

@@ -20,8 +20,8 @@ pub use to_body::limit_body;
 
 use crate::app::App;
 use crate::error::ServiceError;
-use crate::probes::check_model;
 pub(crate) use check::agents as resolve_agents;
+pub(crate) use check::check_probe_model;
 use papertape_agents::config::{AgentConfig, MemoryMode};
 use papertape_core::RULES_VERSION;
 use papertape_core::broker::CostModel;
@@ -246,7 +246,7 @@ async fn set_probe_budget(
     let mut config: MemoryProbeConfig = serde_json::from_value(row.config)
         .map_err(|error| anyhow::anyhow!("cannot read the config of {job}: {error}"))?;
     config.budget = change.over(config.budget);
-    check_model(app, &config.model, config.budget)?;
+    check_probe_model(app, &config.model, config.budget)?;
     if app.store.reconfigure(job, to_value(&config), row.fingerprint).await? {
         return Ok(());
     }

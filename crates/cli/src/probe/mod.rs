@@ -1,16 +1,19 @@
 //! `papertape probe`: tests whether a model recalls the prices that a backtest runs on.
 
-use super::args::{parse_budget, whole};
-use super::execute::run_quietly;
-use super::failure::{FAILED, STOPPED, service_error};
-use super::output::{count, json, layout, note, only_json, say, terminal_width, width, wrap};
-use super::record_access::{self, RecordAccess, find_any_job};
-use super::{Common, Outcome, signals};
+mod counterfactual;
+
+use crate::args::{parse_budget, whole};
+use crate::execute::run_quietly;
+use crate::failure::{FAILED, STOPPED, no_job, service_error};
+use crate::output::{count, json, layout, note, only_json, say, terminal_width, width, wrap};
+use crate::record_access::{self, RecordAccess, find_any_job};
+use crate::{Common, Outcome, signals};
 use anyhow::Result;
 use clap::{Args, Subcommand, ValueEnum};
 use papertape_core::id::JobId;
 use papertape_core::message::ModelName;
-use papertape_core::record::JobStatus;
+use papertape_core::ports::Queue as _;
+use papertape_core::record::{JobKind, JobStatus};
 use papertape_core::time::{Date, parse_date};
 use papertape_protocol::fields::JsonObject;
 use papertape_protocol::probes::{
@@ -18,9 +21,11 @@ use papertape_protocol::probes::{
     QueuedProbeResponse,
 };
 use papertape_protocol::simulate::LimitBody;
+use papertape_runtime::budget::Limit;
 use papertape_runtime::cancellation::CancelSource;
 use papertape_service::app::App;
 use papertape_service::config::Config;
+use papertape_service::probes::counterfactual::CounterfactualRequest;
 use papertape_service::{probes, view};
 use rust_decimal::Decimal;
 use std::process::ExitCode;
@@ -92,6 +97,9 @@ struct MemoryArgs {
     /// Print the estimated calls, tokens and cost, and ask nothing
     #[arg(long)]
     estimate: bool,
+    /// Instead of a quiz, let a solo agent of the model trade a resampled future from --start to --end
+    #[arg(long, requires_all = ["start", "end"], conflicts_with_all = ["kinds", "items", "default_temperature", "max_tokens", "parallel"])]
+    counterfactual: bool,
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
@@ -136,10 +144,14 @@ impl MemoryArgs {
 
 pub(super) async fn probe(common: &Common, config: Config, args: ProbeArgs) -> Outcome {
     match args.command {
-        ProbeCommand::Memory(args) => memory(common, config, &args).await,
+        ProbeCommand::Memory(args) => Box::pin(memory(common, config, &args)).await,
         ProbeCommand::Show(args) => {
             let app = record_access::open_read_only(common, config).await?;
             let job = find_any_job(&app, &args.job).await?;
+            let row = app.store.get_job(&job).await?.ok_or_else(|| no_job(&args.job))?;
+            if row.kind == JobKind::Simulate {
+                return counterfactual::show(&app, common, &job).await;
+            }
             let found = view::probe(&app, job.as_str()).await.map_err(service_error)?;
             if common.json {
                 return only_json(&found);
@@ -151,6 +163,19 @@ pub(super) async fn probe(common: &Common, config: Config, args: ProbeArgs) -> O
 }
 
 async fn memory(common: &Common, config: Config, args: &MemoryArgs) -> Outcome {
+    if let (true, Some(start), Some(end)) = (args.counterfactual, args.start, args.end) {
+        let limit = Limit { tokens: args.budget_tokens, usd: args.budget };
+        let request = CounterfactualRequest {
+            model: args.model.clone(),
+            dataset: args.dataset.clone(),
+            symbols: args.symbols.clone(),
+            start,
+            end,
+            seed: args.seed.unwrap_or_default(),
+            budget: (limit != Limit::default()).then_some(limit),
+        };
+        return counterfactual::run(common, config, &request, args.estimate).await;
+    }
     let body = args.body();
     match record_access::open_for_writing(common, config).await? {
         RecordAccess::Local(app) => {
@@ -303,7 +328,7 @@ pub(super) fn print(found: &ProbeResponse) -> Result<()> {
     let rows: Vec<[String; COLUMNS.len()]> = report.kinds.iter().map(row).collect();
     say(format_args!(
         "\n{}",
-        layout(COLUMNS, &rows, terminal_width().unwrap_or(super::output::DEFAULT_WIDTH))
+        layout(COLUMNS, &rows, terminal_width().unwrap_or(crate::output::DEFAULT_WIDTH))
     ))?;
     say(wrap(
         &format!("\nOne-sided; {}. Declined items score as chance.", controls(&report.controls)),
