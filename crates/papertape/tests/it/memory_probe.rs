@@ -325,7 +325,26 @@ async fn results_warn_of_the_training_cutoff() {
     let day = plain(&tool.ok(&["results", "latest", "--date", "2012-10-04"]).out);
     assert!(day.contains("1 of 1 days lie before the stated training cut-off of test::gpt-4.1"), "{day}");
     assert!(!day.contains("cut-off of test::mine"), "that day is after it: {day}");
-    let compared = tool.run(&["compare", "latest", "baseline:buy_and_hold"]);
+    let trials = tool.ok(&[
+        "run",
+        "--start",
+        "2012-10-01",
+        "--end",
+        "2012-10-03",
+        "--symbols",
+        "IBM",
+        "--model",
+        "test::mine",
+        "--trials",
+        "2",
+    ]);
+    let trials = plain(&trials.out);
+    assert!(
+        trials.contains("Warning: 2 of 3 days lie before the stated training cut-off of test::mine"),
+        "{trials}"
+    );
+    let job = results["results"][0]["job_id"].as_str().expect("an ID");
+    let compared = tool.run(&["compare", job, "baseline:buy_and_hold"]);
     assert!(compared.err.contains(known) && compared.err.contains(configured), "{compared:#?}");
 }
 
