@@ -48,6 +48,7 @@ mod options;
 mod pages;
 mod plan_jobs;
 mod plans;
+mod probes;
 mod reasoning;
 mod responses;
 mod results;
@@ -113,6 +114,10 @@ fn described() -> OpenApiRouter<App> {
         .routes(routes!(experiment::results))
         .routes(routes!(experiment::cancel))
         .routes(routes!(experiment::resume))
+        .routes(routes!(probes::create))
+        .routes(routes!(probes::estimate))
+        .routes(routes!(probes::probe))
+        .routes(routes!(probes::counterfactual))
         .routes(routes!(jobs::jobs))
         .routes(routes!(job::job, delete_job::delete_job))
         .routes(routes!(head::head, head::publish))

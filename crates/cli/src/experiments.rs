@@ -207,7 +207,7 @@ pub(super) fn print_estimate(manifest: &Manifest, estimate: &Estimate, warnings:
 pub(super) async fn print_results(app: &App, id: &ExperimentId) -> Result<()> {
     let results = view::experiment_results(app, id.as_str()).await.map_err(service_error)?;
     let mut notes = Vec::new();
-    for AgentTrials { agent, windows } in &results.agents {
+    for AgentTrials { agent, training_cutoffs, windows } in &results.agents {
         for one in windows {
             say(format_args!(
                 "{}, window {}: {} to {}, {} trading days",
@@ -216,6 +216,8 @@ pub(super) async fn print_results(app: &App, id: &ExperimentId) -> Result<()> {
             say(format_args!("{}\n", trials_table(one)))?;
         }
         notes.extend(agent.note.as_ref().map(|note| format!("{}: {note}.", agent.name)));
+        let warnings = training_cutoffs.iter().filter_map(|cutoff| cutoff.warning.as_ref());
+        notes.extend(warnings.map(|warning| format!("Warning: {warning}.")));
     }
     if let Some(interim) = &results.interim {
         notes.push(format!("Interim: {interim}."));

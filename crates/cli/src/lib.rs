@@ -32,6 +32,7 @@ mod memory;
 mod migrate;
 pub mod output;
 mod plans;
+mod probe;
 pub mod product;
 mod profile;
 mod progress;
@@ -138,6 +139,8 @@ enum Command {
     SeenBy(seen_by::SeenByArgs),
     /// Show, search and compact traders' memories
     Memory(memory::MemoryArgs),
+    /// Test whether a model recalls the prices of a dataset
+    Probe(probe::ProbeArgs),
     /// Replay a job from its tape, without external calls
     Replay(replay::ReplayArgs),
     /// Check a job's sessions for look-ahead
@@ -212,6 +215,7 @@ async fn dispatch(common: &Common, command: Command, config: Config) -> Outcome 
         Command::Reasoning(args) => Box::pin(reasoning::reasoning(common, config, args)).await,
         Command::SeenBy(args) => Box::pin(seen_by::seen_by(common, config, args)).await,
         Command::Memory(args) => Box::pin(memory::memory(common, config, args)).await,
+        Command::Probe(args) => Box::pin(probe::probe(common, config, args)).await,
         Command::Replay(args) => Box::pin(replay::replay(common, config, args)).await,
         Command::Audit(args) => Box::pin(audit::audit(common, config, args)).await,
         Command::Resume(args) => Box::pin(resume::resume(common, config, args)).await,

@@ -145,6 +145,9 @@ fn print_day(result: &DayResult) -> Result<()> {
             .map_or_else(String::new, |pct| format!(", {} on the day", percent(Some(pct.to_f64() / 100.0))));
         say(format_args!("  value {}{gain}, cash {}", money(end.portfolio_value), money(end.cash)))?;
     }
+    for warning in result.training_cutoffs.iter().filter_map(|cutoff| cutoff.warning.as_ref()) {
+        print_line(format_args!("warning: {warning}"))?;
+    }
     if let Some(reason) = &result.provenance.point_in_time_reason {
         print_line(format_args!("point-in-time unverified: {}", reason.sentence()))?;
     }

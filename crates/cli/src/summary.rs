@@ -22,7 +22,7 @@ use papertape_service::app::App;
 use papertape_service::view;
 use papertape_store::{PageRequest, ResultFilter};
 use rust_decimal::Decimal;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 const HOUSE_NOTE: &str = "House models are rules, not LLMs. They read the same data and use the same tools, and are the \
                           reference that an LLM should beat.";
@@ -158,6 +158,9 @@ fn notes(results: &[&RangeResult]) -> Vec<String> {
         ))
     }));
     notes.extend(results.iter().filter_map(|result| unverified(result)));
+    let cutoffs = results.iter().flat_map(|result| &result.training_cutoffs);
+    let warnings: BTreeSet<&String> = cutoffs.filter_map(|cutoff| cutoff.warning.as_ref()).collect();
+    notes.extend(warnings.into_iter().map(|warning| format!("Warning: {warning}.")));
     notes.extend(done_before(results));
     notes
 }

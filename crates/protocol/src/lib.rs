@@ -31,6 +31,7 @@ pub mod memory;
 pub mod number;
 pub mod options;
 pub mod plans;
+pub mod probes;
 pub mod progress;
 pub mod quality;
 pub mod query;

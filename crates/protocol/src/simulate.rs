@@ -134,7 +134,7 @@ pub struct BudgetBody {
 }
 
 /// One line of a budget.
-#[derive(Default, Debug, Serialize, Deserialize, ToSchema)]
+#[derive(Clone, Copy, Default, Debug, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct LimitBody {
     /// Input and output tokens together.

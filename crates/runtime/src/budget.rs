@@ -411,6 +411,12 @@ fn check(
     Ok(())
 }
 
+/// Estimated input tokens of a request: its characters divided by four.
+#[must_use]
+pub fn estimated_input(request: &ModelRequest) -> u64 {
+    reserved(request).input_tokens
+}
+
 /// Usage to reserve for a request.
 pub(crate) fn reserved(request: &ModelRequest) -> Usage {
     let chars = |text: &str| text.len() as u64;

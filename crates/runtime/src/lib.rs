@@ -1,7 +1,7 @@
 //! Runs jobs: the host behind a session's context, budgets, retries, leases and workers; replay,
 //! branch and audit.
 //!
-//! This crate knows `core`, the agents, the assistant and an async runtime. It must never know a database, a
+//! This crate knows `core`, the agents, the assistant, the statistics of a memory probe and an async runtime. It must never know a database, a
 //! model's wire format, HTTP, or where the config comes from: it reaches all of these through core's ports.
 
 pub mod actions;
@@ -20,6 +20,7 @@ mod host;
 mod job_run;
 pub mod job_runner;
 pub mod jobs;
+pub mod memory_probe;
 pub mod profile;
 mod queue_wait;
 pub mod replay;

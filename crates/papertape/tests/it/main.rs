@@ -87,6 +87,7 @@ mod mcp_names;
 mod mcp_stdio;
 mod mcp_support;
 mod memory;
+mod memory_probe;
 mod memory_search;
 mod metrics;
 mod otlp;

@@ -6,6 +6,7 @@ pub mod random;
 
 use crate::deployment::Deployment;
 use crate::number::Number;
+use crate::results::cutoff::TrainingCutoffResponse;
 use branch::BranchComparison;
 use pair::{ComparedPair, IntervalResponse, MeanResponse, SharpeResponse};
 use papertape_core::time::Date;
@@ -95,6 +96,8 @@ pub struct ComparedItem {
     pub agent: Option<String>,
     /// `false`: a rule-based agent, not a language model.
     pub is_llm: Option<bool>,
+    /// The training cut-offs of its language models, compared with its days.
+    pub training_cutoffs: Vec<TrainingCutoffResponse>,
     /// The experiment that its trials are of.
     pub experiment_id: Option<String>,
     /// The jobs of its trials.

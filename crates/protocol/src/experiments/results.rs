@@ -3,6 +3,7 @@
 use super::{PlannedAgent, Window};
 use crate::deployment::Deployment;
 use crate::number::Number;
+use crate::results::cutoff::TrainingCutoffResponse;
 use papertape_core::record::JobStatus;
 use papertape_core::time::Date;
 use serde::{Deserialize, Serialize};
@@ -27,6 +28,8 @@ pub struct ExperimentResults {
 pub struct AgentTrials {
     /// The agent, and what its trials differ in.
     pub agent: PlannedAgent,
+    /// The training cut-offs of its language models, compared with the closed days of its trials.
+    pub training_cutoffs: Vec<TrainingCutoffResponse>,
     /// By window, oldest first.
     pub windows: Vec<WindowTrials>,
 }

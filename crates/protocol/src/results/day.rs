@@ -9,6 +9,7 @@ use crate::results::account::{
 };
 use crate::results::conventions::ConventionsResponse;
 use crate::results::conventions::category;
+use crate::results::cutoff::TrainingCutoffResponse;
 use crate::results::provenance::Provenance;
 use crate::results::range::DoneBefore;
 use crate::results::recorded::RecordedResponse;
@@ -33,6 +34,8 @@ pub struct DayResult {
     pub done_before: Vec<DoneBefore>,
     /// The rules version of the job.
     pub rules_version: u32,
+    /// The training cut-offs of its language models, compared with the day.
+    pub training_cutoffs: Vec<TrainingCutoffResponse>,
     /// The market conventions; `null` if the job names no market.
     pub conventions: Option<ConventionsResponse>,
     /// Before the day; `null` until the session is closed.

@@ -4,6 +4,7 @@ pub mod account;
 pub mod baseline;
 pub mod benchmark;
 pub mod conventions;
+pub mod cutoff;
 pub mod day;
 pub mod head;
 pub mod history;

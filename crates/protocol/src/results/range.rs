@@ -7,6 +7,7 @@ use crate::results::account::InsolvencyResponse;
 use crate::results::baseline::Baselines;
 use crate::results::benchmark::BenchmarkResponse;
 use crate::results::conventions::ConventionsResponse;
+use crate::results::cutoff::TrainingCutoffResponse;
 use crate::results::history::HistoryResponse;
 use crate::results::metrics::Metrics;
 use crate::results::point_in_time::PointInTimeReason;
@@ -31,6 +32,8 @@ pub struct RangeResult {
     pub rules_version: u32,
     /// `false`: a rule-based house model, not a language model.
     pub is_llm: Option<bool>,
+    /// The training cut-offs of its language models, compared with its days.
+    pub training_cutoffs: Vec<TrainingCutoffResponse>,
     /// The first day.
     pub start_date: Date,
     /// The last day.

@@ -1,5 +1,6 @@
 //! Results of an experiment: every trial, and the mean and the spread of each window's trials.
 
+use super::cutoff::training_cutoffs;
 use super::experiments::{Stored, interim, seed, stored};
 use super::{deployment, results};
 use crate::app::App;
@@ -11,6 +12,7 @@ use papertape_protocol::experiments::{
     AgentTrials, ExperimentResults, PlannedAgent, Spread, TrialResult, TrialSpread, Window, WindowTrials,
 };
 use papertape_protocol::number::{figure, number};
+use papertape_protocol::results::cutoff::TrainingCutoffResponse;
 use papertape_protocol::results::range::RangeResult;
 use papertape_protocol::results::{ResultsQuery, ResultsResponse};
 use papertape_store::ExperimentJobOverview;
@@ -50,7 +52,9 @@ pub async fn experiment_results(app: &App, id: &str) -> Result<ExperimentResults
     };
     let agents = manifest.agents.iter().map(|agent| {
         let windows = (1..).zip(&manifest.windows).map(|(number, one)| window(agent, number, one));
-        AgentTrials { agent: agent.clone(), windows: windows.collect() }
+        let results = loaded.iter().flat_map(|(_, found)| &found.results);
+        let own: Vec<&RangeResult> = results.filter(|result| result.model == agent.name).collect();
+        AgentTrials { agent: agent.clone(), training_cutoffs: cutoffs(app, &own), windows: windows.collect() }
     });
     Ok(ExperimentResults {
         experiment_id: row.id.to_string(),
@@ -58,6 +62,14 @@ pub async fn experiment_results(app: &App, id: &str) -> Result<ExperimentResults
         agents: agents.collect(),
         deployment: deployment(app),
     })
+}
+
+/// The training cut-offs of an agent's models, compared with all days of its trials.
+fn cutoffs(app: &App, results: &[&RangeResult]) -> Vec<TrainingCutoffResponse> {
+    let models = results.iter().flat_map(|result| &result.training_cutoffs);
+    let models = models.filter_map(|cutoff| cutoff.model.parse().ok()).collect();
+    let days = results.iter().flat_map(|result| result.daily_portfolio_values.iter().map(|day| day.date));
+    training_cutoffs(app, &models, &days.collect())
 }
 
 async fn load(app: &App, job: &JobId) -> Result<JobResults, ServiceError> {

@@ -91,6 +91,7 @@ export const en = {
   'kind.chat_action': 'Chat actions',
   'kind.plan_decompose': 'Plan decomposition',
   'kind.plan_execute': 'Plan execution',
+  'kind.memory_probe': 'Memory probe',
 
   'claim.held': 'Confirmed',
   'claim.failed': 'Disproved',

@@ -92,6 +92,7 @@ export const zh: Record<keyof typeof en, string> = {
   'kind.chat_action': '助手操作',
   'kind.plan_decompose': '计划分解',
   'kind.plan_execute': '计划执行',
+  'kind.memory_probe': '记忆探测',
 
   'claim.held': '成立',
   'claim.failed': '不成立',

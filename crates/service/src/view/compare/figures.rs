@@ -53,6 +53,7 @@ pub(super) fn figures(item: &Item, rank: Option<RankSet>, tried: &[f64]) -> Comp
         kind: item.kind.as_str().to_owned(),
         agent: item.agent.as_ref().map(ToString::to_string),
         is_llm: item.is_llm,
+        training_cutoffs: item.training_cutoffs.clone(),
         experiment_id: item.experiment.clone(),
         job_ids: item.jobs().iter().map(ToString::to_string).collect(),
         trials: u32::try_from(trials).unwrap_or(u32::MAX),

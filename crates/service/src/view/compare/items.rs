@@ -6,13 +6,16 @@ use super::trial::{ModelCost, Refilled, Trial, TrialInput};
 use crate::app::App;
 use crate::error::ServiceError;
 use crate::view::Configs;
+use crate::view::cutoff::{language_models, training_cutoffs};
 use crate::view::experiments::{Stored, interim, stored};
 use crate::view::results::{AgentSeries, BaselineCache, RefilledValues, agent_series, opens_account};
 use papertape_core::id::{AgentName, JobId, Symbol};
 use papertape_core::market::Dataset;
+use papertape_core::message::ModelName;
 use papertape_core::money::Money;
 use papertape_core::time::Date;
 use papertape_protocol::compare::MAX_ITEMS;
+use papertape_protocol::results::cutoff::TrainingCutoffResponse;
 use papertape_runtime::config::SimulationConfig;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
@@ -57,6 +60,9 @@ pub(super) struct Item {
     pub(super) kind: Kind,
     pub(super) agent: Option<AgentName>,
     pub(super) is_llm: Option<bool>,
+    /// The language models of an agent.
+    pub(super) models: BTreeSet<ModelName>,
+    pub(super) training_cutoffs: Vec<TrainingCutoffResponse>,
     pub(super) experiment: Option<String>,
     /// The family that its experiment declares.
     pub(super) declared: Option<Declared>,
@@ -133,6 +139,10 @@ pub(super) async fn load(
         items.extend(built);
     }
     check_count(items.len())?;
+    for item in &mut items {
+        let days = item.trials.iter().flat_map(|trial| trial.actual.days().iter().copied()).collect();
+        item.training_cutoffs = training_cutoffs(app, &item.models, &days);
+    }
     label(&mut items);
     Ok(items)
 }
@@ -261,6 +271,8 @@ fn item(id: String, agent: &AgentName, config: &SimulationConfig, trials: Vec<Tr
         kind: Kind::Agent,
         agent: Some(agent.clone()),
         is_llm: of.map(|agent| agent.models().iter().any(|model| !model.is_house())),
+        models: language_models(config, agent),
+        training_cutoffs: Vec::new(),
         experiment: None,
         declared: None,
         is_deterministic: of.is_some_and(is_deterministic),
@@ -325,6 +337,8 @@ fn over_same_days(reference: &Item, id: String, label: String, kind: Kind, trial
         kind,
         agent: None,
         is_llm: None,
+        models: BTreeSet::new(),
+        training_cutoffs: Vec::new(),
         experiment: None,
         declared: None,
         is_deterministic: true,

@@ -221,6 +221,11 @@ fn notes(items: &[Item], varied: &Varied) -> Vec<String> {
     {
         notes.push("Returns net of model cost depend on the size of the account.".to_owned());
     }
+    let cutoffs =
+        items.iter().flat_map(|item| item.training_cutoffs.iter().map(move |cutoff| (item, cutoff)));
+    notes.extend(
+        cutoffs.filter_map(|(item, cutoff)| Some(format!("{}: {}.", item.label, cutoff.warning.as_ref()?))),
+    );
     if !varied.names.is_empty() {
         notes.push(format!("The experiment varies: {}.", varied.names.join(", ")));
     }

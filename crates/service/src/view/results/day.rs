@@ -1,6 +1,7 @@
 //! One model's day.
 
 use super::super::Configs;
+use super::super::cutoff::{language_models, training_cutoffs};
 use super::super::node_times::NodeTimes;
 use super::super::reasoning::message;
 use super::account;
@@ -95,6 +96,8 @@ async fn result(
     let conventions = config.map(|config| conventions_on(app, config, session.date));
     let continued = config.and_then(|config| config.done_until(&session.agent));
     let is_llm = config.and_then(|config| super::super::is_llm(config, &session.agent));
+    let models = config.map(|config| language_models(config, &session.agent)).unwrap_or_default();
+    let training_cutoffs = training_cutoffs(app, &models, &[session.date].into());
     let counts = app.store.order_counts(&[session.id]).await?;
     let quality = DayQuality::of(session.status, session.error.as_deref(), session.metadata.as_ref());
     Ok(DayResult {
@@ -105,6 +108,7 @@ async fn result(
         job_id: session.job.to_string(),
         done_before: DoneBefore::spans(job, std::iter::once((session.date, &session.job))),
         rules_version,
+        training_cutoffs,
         conventions,
         starting_position: starting(&session),
         daily_metrics: daily_metrics(&session, continued),

@@ -1,6 +1,7 @@
 //! One model's range of days, and its metrics.
 
 use super::super::Configs;
+use super::super::cutoff::{language_models, training_cutoffs};
 use super::account;
 use super::baseline::BaselineCache;
 use super::benchmark::{self, Compared};
@@ -144,6 +145,8 @@ async fn result(
     // A job of another kind names no market; its metrics use the default market.
     let year =
         config.map_or_else(MarketProfile::us_equity, |config| config.market.clone()).trading_days_per_year;
+    let models = config.map(|config| language_models(config, agent)).unwrap_or_default();
+    let training_cutoffs = training_cutoffs(app, &models, &dates.iter().copied().collect());
     let span = (first.day.date, last.day.date);
     let conventions = config.map(|config| conventions(config, dataset.as_deref(), span));
     let refilled_at_next_open = match config {
@@ -178,6 +181,7 @@ async fn result(
         done_before: DoneBefore::spans(job, days.iter().map(|day| (day.day.date, &day.day.job))),
         rules_version: configs.rules_version(app, job).await?,
         is_llm: configs.is_llm(app, job, agent).await?,
+        training_cutoffs,
         start_date: first.day.date,
         end_date: last.day.date,
         starting_portfolio_value: number(first.figures.before.0),
