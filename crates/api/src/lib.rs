@@ -31,7 +31,6 @@ mod facts;
 mod head;
 mod headers;
 mod health;
-mod html;
 mod job;
 mod job_response;
 mod jobs;
@@ -48,6 +47,7 @@ mod pages;
 mod plan_jobs;
 mod plans;
 mod reasoning;
+mod report;
 mod responses;
 mod results;
 mod resume;
@@ -117,6 +117,8 @@ fn described() -> OpenApiRouter<App> {
         .routes(routes!(head::head, head::publish))
         .routes(routes!(audit::audit))
         .routes(routes!(curves::curves))
+        .routes(routes!(report::job))
+        .routes(routes!(report::experiment))
         .routes(routes!(stream::stream))
         .routes(routes!(plans::plans, plans::create))
         .routes(routes!(plans::plan, plans::update, plans::delete))

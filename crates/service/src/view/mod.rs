@@ -73,8 +73,8 @@ pub use plan_job::{decompose_job, plan_job};
 pub use plans::{plan, plans, task, tasks};
 pub use reasoning::reasoning;
 pub use results::conventions_of;
-pub(crate) use results::is_full_research;
 pub(crate) use results::unknown_benchmark;
+pub(crate) use results::{is_full_research, session_trades};
 pub use results::{results, session_head};
 pub use seen_by::seen_by;
 pub use sessions::{exposures, messages, steps};
@@ -171,7 +171,7 @@ impl Configs {
 }
 
 /// Is any model of the agent, after changes by a branch, a language model?
-fn is_llm(config: &SimulationConfig, agent: &AgentName) -> Option<bool> {
+pub(crate) fn is_llm(config: &SimulationConfig, agent: &AgentName) -> Option<bool> {
     let changed = config.branch.as_ref().and_then(|branch| branch.agent.as_ref());
     let changed = changed.filter(|changed| changed.name == *agent);
     let agent = changed.or_else(|| config.agents.iter().find(|other| other.name == *agent))?;

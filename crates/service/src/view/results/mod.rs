@@ -30,6 +30,7 @@ mod trades;
 
 pub(crate) use benchmark::unknown_benchmark;
 pub use conventions::conventions_of;
+pub(crate) use day::session_trades;
 pub use head::session_head;
 
 pub(super) use baseline::BaselineCache;
