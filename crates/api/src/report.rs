@@ -10,7 +10,7 @@ use papertape_core::id::{ExperimentId, JobId};
 use papertape_core::language::Language;
 use papertape_protocol::report::ReportQuery;
 use papertape_service::app::App;
-use papertape_service::report::{REPORT_POLICY, experiment_report, job_report};
+use papertape_service::report;
 
 /// Get the report of a job: one HTML page without scripts
 ///
@@ -25,14 +25,14 @@ use papertape_service::report::{REPORT_POLICY, experiment_report, job_report};
         ReadErrors
     )
 )]
-pub(super) async fn job(
+pub(super) async fn job_report(
     State(app): State<App>,
     JobPath(job): JobPath,
     Query(query): Query<ReportQuery>,
     PreferredLanguage(preferred): PreferredLanguage,
 ) -> Result<Response, ApiError> {
     let language = language(&query, preferred)?;
-    Ok(page(job_report(&app, &JobId::new(job), language).await?))
+    Ok(page(report::job_report(&app, &JobId::new(job), language).await?))
 }
 
 /// Get the report of an experiment: one HTML page without scripts
@@ -48,14 +48,14 @@ pub(super) async fn job(
         ReadErrors
     )
 )]
-pub(super) async fn experiment(
+pub(super) async fn experiment_report(
     State(app): State<App>,
     ExperimentPath(experiment): ExperimentPath,
     Query(query): Query<ReportQuery>,
     PreferredLanguage(preferred): PreferredLanguage,
 ) -> Result<Response, ApiError> {
     let language = language(&query, preferred)?;
-    Ok(page(experiment_report(&app, &ExperimentId::new(experiment), language).await?))
+    Ok(page(report::experiment_report(&app, &ExperimentId::new(experiment), language).await?))
 }
 
 fn language(query: &ReportQuery, preferred: Language) -> Result<Language, ApiError> {
@@ -64,6 +64,7 @@ fn language(query: &ReportQuery, preferred: Language) -> Result<Language, ApiErr
 }
 
 fn page(html: String) -> Response {
-    let headers = [(CONTENT_TYPE, "text/html; charset=utf-8"), (CONTENT_SECURITY_POLICY, REPORT_POLICY)];
+    let headers =
+        [(CONTENT_TYPE, "text/html; charset=utf-8"), (CONTENT_SECURITY_POLICY, report::REPORT_POLICY)];
     (headers, html).into_response()
 }
