@@ -32,7 +32,6 @@ mod facts;
 mod head;
 mod headers;
 mod health;
-mod html;
 mod job;
 mod job_response;
 mod jobs;
@@ -50,6 +49,7 @@ mod plan_jobs;
 mod plans;
 mod probes;
 mod reasoning;
+mod report;
 mod responses;
 mod results;
 mod resume;
@@ -125,6 +125,8 @@ fn described() -> OpenApiRouter<App> {
         .routes(routes!(bundle::job))
         .routes(routes!(bundle::experiment))
         .routes(routes!(curves::curves))
+        .routes(routes!(report::job_report))
+        .routes(routes!(report::experiment_report))
         .routes(routes!(stream::stream))
         .routes(routes!(plans::plans, plans::create))
         .routes(routes!(plans::plan, plans::update, plans::delete))

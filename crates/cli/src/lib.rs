@@ -39,6 +39,7 @@ mod progress;
 mod reasoning;
 pub mod record_access;
 mod replay;
+mod report;
 mod results;
 mod resume;
 mod run;
@@ -133,6 +134,8 @@ enum Command {
     Results(results::ResultsArgs),
     /// Compare runs: intervals, tests and verdicts
     Compare(compare::CompareArgs),
+    /// Write a report as one HTML file
+    Report(report::ReportArgs),
     /// Show what agents received, said and did
     Reasoning(reasoning::ReasoningArgs),
     /// Show which sessions saw a bar, a news item or a memory
@@ -153,7 +156,7 @@ enum Command {
     Cancel(cancel::CancelArgs),
     /// Delete a job and its whole record
     Delete(delete::DeleteArgs),
-    /// Export a job
+    /// Export jobs
     Export(export::ExportArgs),
     /// Write a job's evidence bundle
     Bundle(bundle::BundleArgs),
@@ -212,6 +215,7 @@ async fn dispatch(common: &Common, command: Command, config: Config) -> Outcome 
         Command::Migrate(args) => Box::pin(migrate::migrate(common, config, args)).await,
         Command::Results(args) => Box::pin(results::results(common, config, args)).await,
         Command::Compare(args) => Box::pin(compare::compare(common, config, args)).await,
+        Command::Report(args) => Box::pin(report::report(common, config, args)).await,
         Command::Reasoning(args) => Box::pin(reasoning::reasoning(common, config, args)).await,
         Command::SeenBy(args) => Box::pin(seen_by::seen_by(common, config, args)).await,
         Command::Memory(args) => Box::pin(memory::memory(common, config, args)).await,

@@ -36,6 +36,7 @@ pub mod progress;
 pub mod quality;
 pub mod query;
 pub mod reasoning;
+pub mod report;
 pub mod results;
 pub mod sessions;
 pub mod simulate;

@@ -2,6 +2,7 @@
 
 use papertape_core::action::{ActionKind, ActionStatus};
 use papertape_core::broker::RejectCode;
+use papertape_core::language::Language;
 use papertape_core::message::Role;
 use papertape_core::plan::TaskStatus;
 use papertape_core::point_in_time::UnverifiedKind;
@@ -150,4 +151,10 @@ pub fn words(words: &[&'static str]) -> Object {
         .schema_type(SchemaType::Type(Type::String))
         .enum_values(Some(words.iter().copied()))
         .build()
+}
+
+/// A language of texts for users.
+#[must_use]
+pub fn language() -> Object {
+    words(&Language::ALL.map(Language::as_str))
 }

@@ -20,13 +20,16 @@ pub mod embeddings;
 mod error;
 pub mod experiments;
 pub mod format;
+pub mod html;
 pub mod integrations;
 pub mod probes;
+pub mod report;
 pub mod result_cache;
 pub mod retention;
 pub mod secrets;
 mod states;
 pub mod streams;
+pub mod tables;
 pub mod trigger;
 pub mod view;
 

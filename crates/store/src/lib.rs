@@ -71,8 +71,9 @@ pub use read::{
     DailyValue, DayCounts, DayRow, DegradedDay, DegradedDays, ExperimentJobOverview, ExperimentRow,
     ExposurePredicate, ExposureView, Figures, GivenFilter, GivenMemory, Instructions, JobCurves, JobDetails,
     JobEvent, JobFilter, JobOverview, JobTail, MemoryFilter, MessageView, NewestJob, OrderCounts, OrderPlace,
-    PartCounts, Placed, RecentUsage, ResultFilter, SessionBrief, SessionFilter, SessionResult, SessionView,
-    ShownFilter, ShownRead, ShownSession, StepView, StoppedJob, StoredRound, TradeFilter, UsageCost,
+    PartCounts, Placed, RecentUsage, ResultFilter, SessionBrief, SessionFilter, SessionRecord, SessionResult,
+    SessionView, ShownFilter, ShownRead, ShownSession, StepView, StoppedJob, StoredRound, TradeFilter,
+    UsageCost,
 };
 pub use sqlite::{FileSpace, upgrade as upgrade_file};
 pub use store::{CommitObserver, DatabaseTarget, Store};

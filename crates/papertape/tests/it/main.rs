@@ -97,8 +97,10 @@ mod redaction;
 mod redaction_assistant;
 mod redaction_support;
 mod replay_jobs;
+mod report;
 mod results_kept;
 mod rules_fixtures;
+mod tables;
 mod universe;
 mod worker_processes;
 

@@ -81,7 +81,8 @@ pub use probe::probe;
 pub use reasoning::reasoning;
 pub use results::conventions_of;
 pub(crate) use results::{
-    DayFigures, RecordedDay, history, is_full_research, metrics, recorded_days, unknown_benchmark,
+    DayFigures, RecordedDay, history, is_full_research, metrics, recorded_days, session_trades,
+    unknown_benchmark,
 };
 pub use results::{results, session_head};
 pub use seen_by::seen_by;
@@ -179,7 +180,7 @@ impl Configs {
 }
 
 /// Is any model of the agent, after changes by a branch, a language model?
-fn is_llm(config: &SimulationConfig, agent: &AgentName) -> Option<bool> {
+pub(crate) fn is_llm(config: &SimulationConfig, agent: &AgentName) -> Option<bool> {
     let changed = config.branch.as_ref().and_then(|branch| branch.agent.as_ref());
     let changed = changed.filter(|changed| changed.name == *agent);
     let agent = changed.or_else(|| config.agents.iter().find(|other| other.name == *agent))?;

@@ -31,7 +31,7 @@ pub use events::{JobEvent, JobTail};
 pub use experiments::{ExperimentJobOverview, ExperimentRow, RecentUsage};
 pub use exposures_by_item::{ExposurePredicate, GivenFilter, ShownFilter, ShownRead, ShownSession};
 pub use figures::Figures;
-pub use finished::SessionBrief;
+pub use finished::{SessionBrief, SessionRecord};
 pub use jobs::{DayCounts, DayRow, JobDetails, JobFilter, JobOverview, UsageCost};
 pub use memory::{ArchiveRow, GivenMemory, MemoryFilter, StoredRound, TradeFilter};
 pub use order_origin::{OrderPlace, Placed};

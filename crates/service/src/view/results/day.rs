@@ -13,6 +13,7 @@ use crate::app::App;
 use crate::error::ServiceError;
 use crate::view::quality::books;
 use crate::view::results::conventions::conventions_on;
+use papertape_core::broker::MarketProfile;
 use papertape_core::id::JobId;
 use papertape_core::provenance::{DayQuality, extract};
 use papertape_core::record::{OrderRow, PositionRow};
@@ -64,21 +65,13 @@ async fn result(
     (job, session): (&JobId, SessionResult),
     level: ReasoningLevel,
 ) -> Result<DayResult, ServiceError> {
-    let Placed { actions, orders } = app.store.placed(session.id).await?;
+    let placed = app.store.placed(session.id).await?;
     let traded_here = configs.of(app, &session.job).await?.filter(|config| config.imported.is_none());
     let market = traded_here.map(|config| config.market.clone());
-    let mut trades: Vec<Trade> = trades::fills(app, session.id, &session.positions, &session.orders)
-        .await?
-        .into_iter()
-        .map(|filled| filled.with_fee_parts(market.as_ref(), session.date))
-        .collect();
-    for trade in &mut trades {
-        trade.path = actions.get(&trade.action_id).map(ToString::to_string);
-        trade.order = trade.order_id.as_ref().and_then(|id| orders.get(id)).map(origin);
-    }
+    let trades = session_trades(app, market.as_ref(), &session, &placed).await?;
     let mut rejections: Vec<RejectionResponse> = session.orders.iter().filter_map(rejected).collect();
     for refused in &mut rejections {
-        refused.order = orders.get(&refused.order_id).map(origin);
+        refused.order = placed.orders.get(&refused.order_id).map(origin);
     }
     let said = match level {
         ReasoningLevel::None => None,
@@ -124,6 +117,23 @@ async fn result(
         provenance: told,
         reasoning: said,
     })
+}
+
+/// A session's fills, with where their orders were placed, and with the components of their fees by the market's rules.
+pub(crate) async fn session_trades(
+    app: &App,
+    market: Option<&MarketProfile>,
+    session: &SessionResult,
+    placed: &Placed,
+) -> Result<Vec<Trade>, ServiceError> {
+    let filled = trades::fills(app, session.id, &session.positions, &session.orders).await?;
+    let trades = filled.into_iter().map(|filled| {
+        let mut trade = filled.with_fee_parts(market, session.date);
+        trade.path = placed.actions.get(&trade.action_id).map(ToString::to_string);
+        trade.order = trade.order_id.as_ref().and_then(|id| placed.orders.get(id)).map(origin);
+        trade
+    });
+    Ok(trades.collect())
 }
 
 async fn conversation(app: &App, session: &SessionResult) -> Result<Vec<MessageResponse>, ServiceError> {

@@ -31,6 +31,7 @@ mod trades;
 
 pub(crate) use benchmark::unknown_benchmark;
 pub use conventions::conventions_of;
+pub(crate) use day::session_trades;
 pub use head::session_head;
 pub(crate) use ledger::{RecordedDay, recorded_days};
 pub(crate) use measure::{DayFigures, history, metrics};
