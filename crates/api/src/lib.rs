@@ -35,6 +35,7 @@ mod html;
 mod job;
 mod job_response;
 mod jobs;
+mod labels;
 mod layers;
 mod listen;
 mod live;
@@ -114,6 +115,7 @@ fn described() -> OpenApiRouter<App> {
         .routes(routes!(experiment::resume))
         .routes(routes!(jobs::jobs))
         .routes(routes!(job::job, delete_job::delete_job))
+        .routes(routes!(labels::change))
         .routes(routes!(head::head, head::publish))
         .routes(routes!(audit::audit))
         .routes(routes!(curves::curves))

@@ -19,6 +19,7 @@ mod error;
 pub mod experiments;
 pub mod format;
 pub mod integrations;
+pub mod labels;
 pub mod result_cache;
 pub mod retention;
 pub mod secrets;

@@ -39,6 +39,7 @@ mod experiments;
 mod export;
 mod fence;
 mod head;
+mod labels;
 mod lineage;
 mod logins;
 mod migrate;
@@ -63,6 +64,7 @@ mod write_task;
 
 pub use delete::{Deleted, Deletion};
 pub use error::StoreError;
+pub use labels::LabelsWrite;
 pub use notifications::Follower;
 pub use papertape_core::page::{Page, PageRequest};
 pub use portable::{FileReport, PortableFiles, Projector};
@@ -71,9 +73,9 @@ pub use read::{
     AccountDay, AccountDays, AnalysisFilter, ArchiveRow, Close, ClosedDay, ConversationPage, Counts,
     DailyValue, DayCounts, DayRow, DegradedDay, DegradedDays, ExperimentJobOverview, ExperimentRow,
     ExposurePredicate, ExposureView, Figures, GivenFilter, GivenMemory, Instructions, JobCurves, JobDetails,
-    JobEvent, JobFilter, JobOverview, JobTail, MemoryFilter, MessageView, NewestJob, OrderCounts, OrderPlace,
-    Placed, RecentUsage, ResultFilter, SessionBrief, SessionFilter, SessionResult, SessionView, ShownFilter,
-    ShownRead, ShownSession, StepView, StoppedJob, StoredRound, TradeFilter, UsageCost,
+    JobEvent, JobFilter, JobOverview, JobSearch, JobTail, MemoryFilter, MessageView, NewestJob, OrderCounts,
+    OrderPlace, Placed, RecentUsage, ResultFilter, SessionBrief, SessionFilter, SessionResult, SessionView,
+    ShownFilter, ShownRead, ShownSession, StepView, StoppedJob, StoredRound, TradeFilter, UsageCost,
 };
 pub use sqlite::{FileSpace, upgrade as upgrade_file};
 pub use store::{DatabaseTarget, Store};

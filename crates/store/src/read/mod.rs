@@ -10,6 +10,7 @@ mod experiments;
 mod exposures_by_item;
 mod figures;
 mod finished;
+mod job_list;
 pub(crate) mod jobs;
 pub(crate) mod memory;
 mod order_origin;
@@ -31,6 +32,7 @@ pub use experiments::{ExperimentJobOverview, ExperimentRow, RecentUsage};
 pub use exposures_by_item::{ExposurePredicate, GivenFilter, ShownFilter, ShownRead, ShownSession};
 pub use figures::Figures;
 pub use finished::SessionBrief;
+pub use job_list::JobSearch;
 pub use jobs::{DayCounts, DayRow, JobDetails, JobFilter, JobOverview, UsageCost};
 pub use memory::{ArchiveRow, GivenMemory, MemoryFilter, StoredRound, TradeFilter};
 pub use order_origin::{OrderPlace, Placed};
@@ -49,7 +51,7 @@ const GROUP: usize = 32;
 
 /// Rows that belong to several parents, by their keys: `sql` has a `?` where the keys go, and selects the key
 /// first.
-async fn by_key<K, T>(db: &mut dyn Db, sql: &str, keys: &[K]) -> Result<BTreeMap<K, Vec<T>>>
+pub(crate) async fn by_key<K, T>(db: &mut dyn Db, sql: &str, keys: &[K]) -> Result<BTreeMap<K, Vec<T>>>
 where
     K: FromValue + Ord,
     T: FromRow,
