@@ -5,7 +5,7 @@
 
 use crate::db::{Backend, Db, Statement};
 use crate::error::Result;
-use crate::read::by_key;
+use crate::read::{MAX_CURSOR_AGE, labels_of};
 use crate::store::Store;
 use crate::value::{columns, params};
 use futures::FutureExt as _;
@@ -15,13 +15,9 @@ use papertape_core::record::JobKind;
 use papertape_core::time::{Timestamp, from_micros, to_micros};
 use papertape_redact::Sanitized;
 use serde_json::Value;
-use std::collections::{BTreeMap, BTreeSet};
-use std::time::Duration;
+use std::collections::BTreeSet;
 
-/// How long changes of sort keys are stored, and so how long a list can be paged in the order of its first page.
-pub(crate) const MAX_CURSOR_AGE: Duration = Duration::from_secs(24 * 60 * 60);
-
-/// Characters of [`NewListRow::models`], which an index holds.
+/// Characters of `models`, which an index holds.
 const MAX_SORT_CHARS: usize = 200;
 
 /// The outcome of a change of labels.
@@ -120,27 +116,7 @@ async fn write(
 
 /// A job's labels.
 async fn read(db: &mut dyn Db, job: &JobId) -> Result<JobLabels> {
-    Ok(of_jobs(db, std::slice::from_ref(job)).await?.remove(job).unwrap_or_default())
-}
-
-/// A row of `job_labels`: name, note, when it changed and by whom.
-type Row = (Option<String>, Option<String>, Timestamp, Option<String>);
-
-/// The labels of these jobs. Jobs without any are left out.
-pub(crate) async fn of_jobs(db: &mut dyn Db, jobs: &[JobId]) -> Result<BTreeMap<JobId, JobLabels>> {
-    let sql = "SELECT job_id, name, note, updated_at, updated_by FROM job_labels WHERE job_id IN (?)";
-    let rows: BTreeMap<JobId, Vec<Row>> = by_key(db, sql, jobs).await?;
-    let sql = "SELECT job_id, tag FROM job_tags WHERE job_id IN (?)";
-    let mut tags: BTreeMap<JobId, Vec<String>> = by_key(db, sql, jobs).await?;
-    let mut found = BTreeMap::new();
-    for (job, rows) in rows {
-        for (name, note, updated_at, updated_by) in rows {
-            let tags = tags.remove(&job).unwrap_or_default().into_iter().collect();
-            let labels = JobLabels { name, tags, note, updated_at: Some(updated_at), updated_by };
-            found.insert(job.clone(), labels);
-        }
-    }
-    Ok(found)
+    Ok(labels_of(db, std::slice::from_ref(job)).await?.remove(job).unwrap_or_default())
 }
 
 fn label_words(labels: &JobLabels) -> String {

@@ -7,7 +7,6 @@ use super::by_key;
 use super::jobs::{JobFilter, JobOverview, fill_in};
 use crate::db::{Backend, Db, Statement};
 use crate::error::{Result, StoreError};
-use crate::labels::MAX_CURSOR_AGE;
 use crate::page::{List, Page, PageRequest};
 use crate::rows::JOB;
 use crate::store::Store;
@@ -18,8 +17,12 @@ use papertape_core::job_list::{JobOrder, JobSort, ListQuality};
 use papertape_core::time::Timestamp;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
+use std::time::Duration;
 
 const JOBS: List = List::ascending("job_list", (50, 200), "sort_key, job_id");
+
+/// How long changes of sort keys are stored, and so how long a list can be paged in the order of its first page.
+pub(crate) const MAX_CURSOR_AGE: Duration = Duration::from_secs(24 * 60 * 60);
 
 /// Maximum open transactions that a cursor names.
 const MAX_OPEN: usize = 1_000;

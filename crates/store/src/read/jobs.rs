@@ -2,9 +2,9 @@
 
 use super::accounts::superseded;
 use super::by_key;
+use super::labels::labels_of;
 use crate::db::{Db, Statement};
 use crate::error::Result;
-use crate::labels;
 use crate::page::{List, Page, PageRequest};
 use crate::rows::JOB;
 use crate::store::Store;
@@ -197,7 +197,7 @@ pub(super) async fn fill_in(db: &mut dyn Db, jobs: &mut [JobOverview]) -> Result
     let mut days = day_counts(db, &ids).await?;
     let mut used = used(db, &ids).await?;
     let mut superseded = superseded(db, &ids).await?;
-    let mut labels = labels::of_jobs(db, &ids).await?;
+    let mut labels = labels_of(db, &ids).await?;
     let mut experiments = experiments(db, &ids).await?;
     for item in jobs {
         item.labels = labels.remove(&item.job.id).unwrap_or_default();

@@ -12,6 +12,7 @@ mod figures;
 mod finished;
 mod job_list;
 pub(crate) mod jobs;
+mod labels;
 pub(crate) mod memory;
 mod order_origin;
 mod outcome;
@@ -33,7 +34,9 @@ pub use exposures_by_item::{ExposurePredicate, GivenFilter, ShownFilter, ShownRe
 pub use figures::Figures;
 pub use finished::SessionBrief;
 pub use job_list::JobSearch;
+pub(crate) use job_list::MAX_CURSOR_AGE;
 pub use jobs::{DayCounts, DayRow, JobDetails, JobFilter, JobOverview, UsageCost};
+pub(crate) use labels::labels_of;
 pub use memory::{ArchiveRow, GivenMemory, MemoryFilter, StoredRound, TradeFilter};
 pub use order_origin::{OrderPlace, Placed};
 pub use quality::{DegradedDay, DegradedDays, OrderCounts};
@@ -51,7 +54,7 @@ const GROUP: usize = 32;
 
 /// Rows that belong to several parents, by their keys: `sql` has a `?` where the keys go, and selects the key
 /// first.
-pub(crate) async fn by_key<K, T>(db: &mut dyn Db, sql: &str, keys: &[K]) -> Result<BTreeMap<K, Vec<T>>>
+async fn by_key<K, T>(db: &mut dyn Db, sql: &str, keys: &[K]) -> Result<BTreeMap<K, Vec<T>>>
 where
     K: FromValue + Ord,
     T: FromRow,
