@@ -9,7 +9,6 @@ import { hasStopped } from '@/server/types'
 import { ABSENT, signClass, useFormat } from '@/shared/format'
 import { shortId } from '@/shared/ids'
 import { type Translate, useText } from '@/shared/i18n'
-import { useNow } from '@/shared/now'
 import { tradedOf } from '@/shared/symbols'
 import { HouseTag, StatusMark, Tag } from '@/shared/ui/parts'
 import { UnverifiedTag } from '@/shared/ui/pointInTime'
@@ -25,6 +24,7 @@ interface Props {
   isSelected: boolean
   isEditing: boolean
   canEdit: boolean
+  now: number
   onSelect: (isSelected: boolean) => void
   onEdit: (isEditing: boolean) => void
 }
@@ -41,11 +41,15 @@ export function edgeOf(result: RangeResult | undefined): number | null {
   return gain != null && hold != null ? gain - hold : null
 }
 
-export function RunRow({ job: listed, columns, isSettled, isSelected, isEditing, canEdit, onSelect, onEdit }: Props) {
+export function RunRow({ job: listed, columns, isSettled, isSelected, isEditing, canEdit, now, onSelect, onEdit }: Props) {
   const t = useText()
   // An active run is followed by itself: the list may be too long to read again.
   const isActive = !hasStopped(listed.status)
-  const current = useQuery({ ...jobQuery(listed.job_id), enabled: isActive && isSettled, refetchInterval: 4000 })
+  const current = useQuery({
+    ...jobQuery(listed.job_id),
+    enabled: isActive && isSettled,
+    refetchInterval: (query) => (query.state.data && hasStopped(query.state.data.status) ? false : 4000),
+  })
   const job = isActive && current.data ? { ...current.data, labels: listed.labels } : listed
   const results = useQuery({
     ...jobResults(job.job_id),
@@ -69,7 +73,7 @@ export function RunRow({ job: listed, columns, isSettled, isSelected, isEditing,
       </span>
       {columns.map(({ key, isNumber }) => (
         <span key={key} role="cell" className={`runs-cell ${key} ${isNumber ? 'num' : ''}`}>
-          <Cell name={key} job={job} title={title} each={each} placeholder={placeholder} edit={canEdit ? () => onEdit(!isEditing) : null} />
+          <Cell name={key} job={job} title={title} each={each} placeholder={placeholder} now={now} edit={canEdit ? () => onEdit(!isEditing) : null} />
         </span>
       ))}
       {isEditing && (
@@ -87,13 +91,13 @@ interface CellProps {
   title: string
   each: (cell: (name: string, result: RangeResult | undefined, isLlm: boolean) => ReactNode) => ReactNode
   placeholder: string
+  now: number
   edit: (() => void) | null
 }
 
-function Cell({ name, job, title, each, placeholder, edit }: CellProps) {
+function Cell({ name, job, title, each, placeholder, now, edit }: CellProps) {
   const t = useText()
   const format = useFormat()
-  const now = useNow()
   const cost = useCost()
   const simulation = job.simulation
   const number = (value: (result: RangeResult) => ReactNode, tone?: (result: RangeResult | undefined) => string) =>

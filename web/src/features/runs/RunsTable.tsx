@@ -3,6 +3,7 @@ import { useVirtualizer } from '@tanstack/react-virtual'
 import { type CSSProperties, useEffect, useRef, useState } from 'react'
 import type { Job } from '@/server/types'
 import { useText } from '@/shared/i18n'
+import { useNow } from '@/shared/now'
 import { nextOrder, orderOf, type Sort } from './address'
 import { type Column, gridOf } from './columns'
 import { RunRow } from './RunRow'
@@ -24,6 +25,7 @@ interface Props {
 
 export function RunsTable({ jobs, columns, order, onOrder, selected, onSelect, canEdit, hasMore, onMore }: Props) {
   const t = useText()
+  const now = useNow()
   const box = useRef<HTMLDivElement>(null)
   const [editing, setEditing] = useState<string | null>(null)
   const rows = useVirtualizer({
@@ -74,6 +76,7 @@ export function RunsTable({ jobs, columns, order, onOrder, selected, onSelect, c
                 isSelected={selected.has(id)}
                 isEditing={editing === id}
                 canEdit={canEdit}
+                now={now}
                 onSelect={(isSelected) => onSelect(id, isSelected)}
                 onEdit={(isEditing) => setEditing(isEditing ? id : null)}
               />
