@@ -35,6 +35,7 @@ mod health;
 mod job;
 mod job_response;
 mod jobs;
+mod labels;
 mod layers;
 mod listen;
 mod live;
@@ -120,6 +121,7 @@ fn described() -> OpenApiRouter<App> {
         .routes(routes!(probes::counterfactual))
         .routes(routes!(jobs::jobs))
         .routes(routes!(job::job, delete_job::delete_job))
+        .routes(routes!(labels::change))
         .routes(routes!(head::head, head::publish))
         .routes(routes!(audit::audit))
         .routes(routes!(bundle::job))

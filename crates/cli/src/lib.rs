@@ -28,6 +28,7 @@ pub mod failure;
 mod head;
 pub mod import;
 mod jobs;
+mod label;
 mod memory;
 mod migrate;
 pub mod output;
@@ -120,8 +121,10 @@ enum Command {
     Serve(serve::ServeArgs),
     /// Run queued jobs, without an API
     Worker,
-    /// List jobs, or show one
+    /// List and search jobs, or show one
     Jobs(jobs::JobsArgs),
+    /// Name, tag and annotate a job
+    Label(label::LabelArgs),
     /// List experiments, or show one
     Experiments(experiments::ExperimentsArgs),
     /// Import runs from another tool
@@ -208,6 +211,7 @@ async fn dispatch(common: &Common, command: Command, config: Config) -> Outcome 
         Command::Import(args) => Box::pin(import::import(common, config, args)).await,
         Command::Worker => Box::pin(worker::worker(common, config)).await,
         Command::Jobs(args) => Box::pin(jobs::jobs(common, config, args)).await,
+        Command::Label(args) => Box::pin(label::label(common, config, args)).await,
         Command::Experiments(args) => Box::pin(experiments::experiments(common, config, args)).await,
         Command::Actions(args) => Box::pin(actions::actions(common, config, args)).await,
         Command::Plans(args) => Box::pin(plans::plans(common, config, args)).await,

@@ -26,6 +26,7 @@ pub mod head;
 pub mod health;
 pub mod job_result;
 pub mod jobs;
+pub mod labels;
 pub mod live;
 pub mod memory;
 pub mod number;

@@ -2,6 +2,7 @@
 
 use papertape_core::action::{ActionKind, ActionStatus};
 use papertape_core::broker::RejectCode;
+use papertape_core::job_list::{JobSort, ListQuality};
 use papertape_core::language::Language;
 use papertape_core::message::Role;
 use papertape_core::plan::TaskStatus;
@@ -22,6 +23,19 @@ pub fn job_kind() -> Object {
 pub fn job_status() -> Object {
     use JobStatus::{Cancelled, Completed, Failed, Partial, Queued, Running};
     words(&[Queued, Running, Completed, Partial, Failed, Cancelled].map(JobStatus::as_str))
+}
+
+/// The quality of a job in a list.
+#[must_use]
+pub fn list_quality() -> Object {
+    words(&ListQuality::ALL.map(ListQuality::as_str))
+}
+
+/// The order of a list of jobs.
+#[must_use]
+pub fn job_order() -> Object {
+    let descending = ["-created", "-name", "-status", "-dataset", "-model", "-start_date", "-quality"];
+    words(&[JobSort::ALL.map(JobSort::as_str), descending].concat())
 }
 
 /// A model-day's status.

@@ -22,6 +22,7 @@ pub mod experiments;
 pub mod format;
 pub mod html;
 pub mod integrations;
+pub mod labels;
 pub mod probes;
 pub mod report;
 pub mod result_cache;

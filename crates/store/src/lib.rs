@@ -37,6 +37,7 @@ mod experiments;
 mod export;
 mod fence;
 mod head;
+mod labels;
 mod lineage;
 mod logins;
 mod migrate;
@@ -62,6 +63,7 @@ mod write_task;
 
 pub use delete::{Deleted, Deletion};
 pub use error::StoreError;
+pub use labels::LabelsWrite;
 pub use notifications::Follower;
 pub use papertape_core::page::{Page, PageRequest};
 pub use portable::{FileReport, PortableFiles, Projector};
@@ -70,10 +72,10 @@ pub use read::{
     AccountDay, AccountDays, AnalysisFilter, ArchiveRow, Close, ClosedDay, ConversationPage, Counts,
     DailyValue, DayCounts, DayRow, DegradedDay, DegradedDays, ExperimentJobOverview, ExperimentRow,
     ExposurePredicate, ExposureView, Figures, GivenFilter, GivenMemory, Instructions, JobCurves, JobDetails,
-    JobEvent, JobFilter, JobOverview, JobTail, MemoryFilter, MessageView, NewestJob, OrderCounts, OrderPlace,
-    PartCounts, Placed, RecentUsage, ResultFilter, SessionBrief, SessionFilter, SessionRecord, SessionResult,
-    SessionView, ShownFilter, ShownRead, ShownSession, StepView, StoppedJob, StoredRound, TradeFilter,
-    UsageCost,
+    JobEvent, JobFilter, JobOverview, JobSearch, JobTail, MemoryFilter, MessageView, NewestJob, OrderCounts,
+    OrderPlace, PartCounts, Placed, RecentUsage, ResultFilter, SessionBrief, SessionFilter, SessionRecord,
+    SessionResult, SessionView, ShownFilter, ShownRead, ShownSession, StepView, StoppedJob, StoredRound,
+    TradeFilter, UsageCost,
 };
 pub use sqlite::{FileSpace, upgrade as upgrade_file};
 pub use store::{CommitObserver, DatabaseTarget, Store};

@@ -79,6 +79,7 @@ mod job_leases;
 mod job_markets;
 mod job_parts;
 mod job_states;
+mod labels;
 mod lineage;
 mod listing;
 mod mcp_day;

@@ -3,7 +3,7 @@
 use super::actions::Log;
 use super::job_result::job_result;
 use super::progress::{count, progress};
-use super::{is_llm, job_id, no_job, page, quality};
+use super::{is_llm, job_id, no_job, quality};
 use crate::app::App;
 use crate::error::ServiceError;
 use crate::view::deployment;
@@ -11,49 +11,18 @@ use crate::view::usage::usage;
 use papertape_agents::config::AgentKind;
 use papertape_core::id::{AgentName, JobId};
 use papertape_core::language::Language;
-use papertape_core::record::JobKind;
 use papertape_core::time::{Date, Timestamp};
 use papertape_protocol::actions::LogQuery;
 use papertape_protocol::agent::KindBody;
 use papertape_protocol::jobs::{
-    AgentSummary, BranchPoint, ContinuesFrom, DatasetSummary, DayDetail, ImportedFrom, JobResponse,
-    JobSummary, JobsQuery, JobsResponse, SimulationSummary, StatusQuery, StatusResponse,
+    AgentSummary, BranchPoint, ContinuesFrom, DatasetSummary, DayDetail, ImportedFrom, JobExperiment,
+    JobResponse, JobSummary, SimulationSummary, StatusQuery, StatusResponse,
 };
 use papertape_protocol::number::number;
 use papertape_protocol::quality::{DayQualityResponse, JobQuality};
 use papertape_runtime::config::SimulationConfig;
-use papertape_store::{DayRow, DegradedDay, JobFilter, JobOverview};
+use papertape_store::{DayRow, DegradedDay, JobOverview};
 use std::collections::{BTreeMap, BTreeSet};
-
-/// Jobs, newest first.
-///
-/// # Errors
-/// A limit out of range, a bad cursor; a database error.
-pub async fn jobs(app: &App, query: JobsQuery) -> Result<JobsResponse, ServiceError> {
-    let kind = query.kind.map(JobKind::from);
-    if let Some(JobKind::Unknown(kind)) = &kind {
-        let known = JobKind::ALL.iter().map(JobKind::as_str).collect::<Vec<_>>().join(", ");
-        return Err(ServiceError::invalid(
-            "kind",
-            format!("unknown kind `{}`; expected one of {known}", kind.escape_default()),
-        ));
-    }
-    let page = page(query.limit, query.cursor)?;
-    let filter = JobFilter { kind, status: query.status };
-    let found = app.store.jobs(&filter, &page).await?;
-    let ids: Vec<JobId> = found.items.iter().map(|item| item.job.id.clone()).collect();
-    let degraded = app.store.degraded_counts(&ids).await?;
-    let of = |job: &JobId| degraded.get(job).map(quality::counted).unwrap_or_default();
-    let jobs: Vec<JobSummary> = found
-        .items
-        .into_iter()
-        .map(|item| {
-            let quality = of(&item.job.id);
-            summary(item, quality)
-        })
-        .collect();
-    Ok(JobsResponse { count: jobs.len(), jobs, next_cursor: found.next, deployment: deployment(app) })
-}
 
 /// One job.
 ///
@@ -159,8 +128,8 @@ fn names(superseded: BTreeMap<AgentName, JobId>) -> BTreeMap<String, String> {
     superseded.into_iter().map(|(agent, job)| (agent.to_string(), job.to_string())).collect()
 }
 
-fn summary(found: JobOverview, quality: JobQuality) -> JobSummary {
-    let JobOverview { job: row, days, used, superseded } = found;
+pub(super) fn summary(found: JobOverview, quality: JobQuality) -> JobSummary {
+    let JobOverview { job: row, days, used, superseded, labels, experiment } = found;
     let progress = progress(days);
     JobSummary {
         quality,
@@ -179,6 +148,12 @@ fn summary(found: JobOverview, quality: JobQuality) -> JobSummary {
         superseded_by: row.superseded_by.map(|job| job.to_string()),
         superseded: names(superseded),
         rules_version: row.rules_version,
+        labels: labels.into(),
+        experiment: experiment.map(|(id, window, trial)| JobExperiment {
+            experiment_id: id.to_string(),
+            window,
+            trial,
+        }),
         simulation: serde_json::from_value(row.config).ok().map(|config| simulation(&config)),
     }
 }

@@ -30,6 +30,7 @@ mod facts;
 mod fills;
 mod head;
 mod health;
+mod job_list;
 mod job_result;
 mod jobs;
 mod live;
@@ -67,8 +68,9 @@ pub(crate) use experiments::{experiment_status, no_experiment};
 pub use facts::{fundamentals, macros, news};
 pub use head::head_response;
 pub use health::health;
+pub use job_list::jobs;
 pub use job_result::job_result;
-pub use jobs::{job, job_summary, jobs, status};
+pub use jobs::{job, job_summary, status};
 pub use live::{CONTRACT_VERSION, live, session_live};
 pub use memory::{
     by_words, memory_archives, memory_compact, memory_open, memory_reembed, memory_rounds, memory_trades,

@@ -83,7 +83,7 @@ impl ActionLog for Store {
                 self.read(move |db| async move { retention::count(db, older_than, max_rows).await }.boxed())
                     .await
             } else {
-                self.remove_old_rows(older_than, max_rows).await
+                self.cleanup(older_than, max_rows).await
             };
             removed.map_err(RecordError::from)
         }

@@ -1,5 +1,6 @@
 // English texts. Their keys are the keys of every language.
 import { enLineage } from './en.lineage'
+import { enRuns } from './en.runs'
 import { enViews } from './en.views'
 import { enWork } from './en.work'
 
@@ -7,6 +8,7 @@ export const en = {
   ...enViews,
   ...enWork,
   ...enLineage,
+  ...enRuns,
 
   'nav.label': 'Navigation',
   'nav.skip': 'Skip to content',

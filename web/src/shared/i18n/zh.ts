@@ -1,6 +1,7 @@
 // 中文文本。
 import type { en } from './en'
 import { zhLineage } from './zh.lineage'
+import { zhRuns } from './zh.runs'
 import { zhViews } from './zh.views'
 import { zhWork } from './zh.work'
 
@@ -8,6 +9,7 @@ export const zh: Record<keyof typeof en, string> = {
   ...zhViews,
   ...zhWork,
   ...zhLineage,
+  ...zhRuns,
 
   'nav.label': '导航',
   'nav.skip': '跳到正文',
