@@ -26,6 +26,7 @@ pub mod health;
 pub mod job_result;
 pub mod jobs;
 pub mod live;
+pub mod masking;
 pub mod memory;
 pub mod number;
 pub mod options;

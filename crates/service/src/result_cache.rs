@@ -215,6 +215,7 @@ mod tests {
             baselines: None,
             benchmark: None,
             reasoning: None,
+            masked: None,
         }
     }
 

@@ -77,6 +77,7 @@ mod job_parts;
 mod job_states;
 mod lineage;
 mod listing;
+mod masking;
 mod mcp_day;
 mod mcp_http;
 mod mcp_names;

@@ -31,6 +31,7 @@ mod health;
 mod job_result;
 mod jobs;
 mod live;
+mod masked;
 mod memory;
 mod node_times;
 mod options;
