@@ -97,7 +97,10 @@ pub(super) async fn show(app: &App, common: &Common, id: &ExperimentId) -> Outco
         let over = progress.total_model_days - progress.pending;
         table.add_row([
             short_id(&one.job_id).to_owned(),
-            one.window.to_string(),
+            match &one.mask {
+                Some(mask) => format!("{} ({mask})", one.window),
+                None => one.window.to_string(),
+            },
             one.trial.to_string(),
             one.seed.to_string(),
             one.status.to_string(),
@@ -210,8 +213,13 @@ pub(super) async fn print_results(app: &App, id: &ExperimentId) -> Result<()> {
     for AgentTrials { agent, training_cutoffs, windows } in &results.agents {
         for one in windows {
             say(format_args!(
-                "{}, window {}: {} to {}, {} trading days",
-                agent.name, one.number, one.window.start_date, one.window.end_date, one.window.days
+                "{}, {}window {}: {} to {}, {} trading days",
+                agent.name,
+                one.mask.as_ref().map_or_else(String::new, |mask| format!("mask {mask}, ")),
+                one.number,
+                one.window.start_date,
+                one.window.end_date,
+                one.window.days
             ))?;
             say(format_args!("{}\n", trials_table(one)))?;
         }

@@ -181,6 +181,9 @@ fn details(response: &StatusResponse, summary: &JobSummary) -> Vec<(&'static str
         lines.push(("market", format!("{}{costs}", simulation.market)));
         lines.push(("cash", format!("{} per agent", super::output::money(simulation.initial_cash))));
         lines.push(("dataset", format!("{} {}", simulation.dataset.name, &simulation.dataset.hash[..12])));
+        lines.extend(
+            simulation.masked.as_ref().map(|masked| ("mask", format!("{}: {}", masked.mask, masked.note))),
+        );
         lines.extend(simulation.benchmark.as_ref().map(|benchmark| ("benchmark", benchmark.to_string())));
         lines.extend(simulation.agents.iter().map(|agent| {
             let model = if agent.is_llm { agent.model.as_str() } else { "house model, not an LLM" };

@@ -137,6 +137,9 @@ fn print_day(result: &DayResult) -> Result<()> {
         let reason = quality.reason.as_ref().map(|reason| format!(": {reason}")).unwrap_or_default();
         say(wrap(&format!("{}{reason}", quality.state), width(), "  "))?;
     }
+    if let Some(masked) = &result.masked {
+        print_line(format_args!("masked: {}, {}", masked.mask, masked.note))?;
+    }
     say(format_args!("  books: {}", result.books.text))?;
     let metrics = &result.daily_metrics;
     if let Some(end) = &result.final_position {

@@ -6,6 +6,7 @@ use crate::deployment::Deployment;
 use crate::fields::maybe_day;
 use crate::job_result::JobResult;
 use crate::labels::Labels;
+use crate::masking::MaskedResponse;
 use crate::number::Number;
 use crate::progress::Progress;
 use crate::quality::{DayQualityResponse, JobQuality};
@@ -153,6 +154,9 @@ pub struct StatusResponse {
     pub superseded: BTreeMap<String, String>,
     /// The rules version that it runs under.
     pub rules_version: u32,
+    /// The mark of a masked job; absent otherwise.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub masked: Option<MaskedResponse>,
     /// The mode that the server runs in.
     #[serde(flatten)]
     pub deployment: Deployment,
@@ -290,6 +294,9 @@ pub struct SimulationSummary {
     pub branch: Option<BranchPoint>,
     /// The origin of an imported job; `null` otherwise.
     pub imported: Option<ImportedFrom>,
+    /// The mark of a masked job; absent otherwise.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub masked: Option<MaskedResponse>,
 }
 
 /// The origin of an imported job.

@@ -28,6 +28,7 @@ pub mod job_result;
 pub mod jobs;
 pub mod labels;
 pub mod live;
+pub mod masking;
 pub mod memory;
 pub mod number;
 pub mod options;

@@ -216,6 +216,7 @@ mod tests {
             baselines: None,
             benchmark: None,
             reasoning: None,
+            masked: None,
         }
     }
 

@@ -82,6 +82,7 @@ mod job_states;
 mod labels;
 mod lineage;
 mod listing;
+mod masking;
 mod mcp_day;
 mod mcp_http;
 mod mcp_names;

@@ -100,6 +100,9 @@ pub struct ComparedItem {
     pub training_cutoffs: Vec<TrainingCutoffResponse>,
     /// The experiment that its trials are of.
     pub experiment_id: Option<String>,
+    /// What is masked in its runs; absent: nothing, or it is not an agent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mask: Option<String>,
     /// The jobs of its trials.
     pub job_ids: Vec<String>,
     /// Trials per window.

@@ -39,6 +39,9 @@ pub struct AgentTrials {
 pub struct WindowTrials {
     /// The window, from 1.
     pub number: u32,
+    /// The arm: what is masked; absent if the experiment has one arm.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mask: Option<String>,
     /// Its days.
     pub window: Window,
     /// The total return of buying and holding over the window; `null` until a trial has completed it.

@@ -1,5 +1,6 @@
 //! One agent's day.
 
+use crate::masking::MaskedResponse;
 use crate::number::Number;
 use crate::number::number;
 use crate::quality::{BooksFacts, DayQualityResponse};
@@ -68,6 +69,9 @@ pub struct DayResult {
     pub metadata: DayMetadata,
     /// `null`, the summary, or every message, as requested.
     pub reasoning: Option<DayReasoning>,
+    /// The mark of a masked job; absent otherwise.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub masked: Option<MaskedResponse>,
 }
 
 /// What is held.

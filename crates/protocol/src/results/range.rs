@@ -1,5 +1,6 @@
 //! One agent's range of days.
 
+use crate::masking::MaskedResponse;
 use crate::number::Number;
 use crate::quality::{BooksFacts, DegradedDayResponse};
 use crate::reasoning::MessageResponse;
@@ -64,6 +65,9 @@ pub struct RangeResult {
     pub benchmark: Option<BenchmarkResponse>,
     /// `null`, or one entry per day, as requested.
     pub reasoning: Option<Vec<RangeReasoning>>,
+    /// The mark of a masked job; absent otherwise.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub masked: Option<MaskedResponse>,
 }
 
 /// The account at a close.

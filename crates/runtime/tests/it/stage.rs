@@ -231,6 +231,7 @@ impl Stage {
             starts,
             continues: BTreeMap::new(),
             branch: None,
+            masking: None,
             imported: None,
             budget: self.budget,
         };

@@ -6,6 +6,7 @@ mod check;
 mod done;
 mod import;
 mod inherit;
+mod masking;
 mod memory;
 mod plan;
 mod to_body;
@@ -22,11 +23,13 @@ use crate::app::App;
 use crate::error::ServiceError;
 pub(crate) use check::agents as resolve_agents;
 pub(crate) use check::check_probe_model;
+pub(crate) use masking::mask_of;
 use papertape_agents::config::{AgentConfig, MemoryMode};
 use papertape_core::RULES_VERSION;
 use papertape_core::broker::CostModel;
 use papertape_core::id::{AgentName, JobId};
 use papertape_core::json::to_value;
+use papertape_core::market::MaskKind;
 use papertape_core::ports::{Queue as _, RecordError};
 use papertape_core::record::{
     Continuation, JobKind, JobRow, JobStatus, NewJob, NewModelDay, StoredText, Supersession,
@@ -83,6 +86,8 @@ pub struct Request {
     pub read_window: Option<u32>,
     /// The number of previous rounds after a losing close.
     pub read_window_after_loss: Option<u32>,
+    /// What is masked; `None`: nothing. Everything else in the request is in real terms.
+    pub masking: Option<MaskKind>,
     /// The job whose memory the agents start with, as known before the first day.
     pub memory_from: Option<JobId>,
     /// The number of parts that the agents are split into, which different workers run at the same time; `None`: the

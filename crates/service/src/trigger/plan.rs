@@ -3,6 +3,7 @@
 use super::check::{agents, benchmark, check_agent, check_budget, tradable, without_members};
 use super::done::{self, PlannedDays, SkippableDays, import_state};
 use super::inherit::{self, Ancestor};
+use super::masking::{check_memory, masked_world};
 use super::memory::{embedding, import_memory, memory_settings};
 use super::{PreparedJob, Request};
 use crate::app::App;
@@ -19,6 +20,7 @@ use papertape_core::record::{JobKind, NewModelDay, SkippedDay, StoredText, Super
 use papertape_core::time::Date;
 use papertape_runtime::config::{Continuation, DatasetRef, SimulationConfig};
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 /// The maximum number of symbols in a warning.
 const MAX_NAMED: usize = 8;
@@ -49,6 +51,7 @@ pub(super) async fn plan(app: &App, request: &Request) -> Result<PreparedJob, Se
         ));
     }
     let memory = memory_settings(request, defaults.memory)?;
+    let world = masked_world(app, request, &dataset, &agents)?;
     let mut config = SimulationConfig {
         dataset: DatasetRef { name: dataset.name().to_owned(), hash: dataset.hash() },
         start_date: request.start_date.unwrap_or(end_date),
@@ -72,9 +75,22 @@ pub(super) async fn plan(app: &App, request: &Request) -> Result<PreparedJob, Se
         starts: BTreeMap::new(),
         continues: BTreeMap::new(),
         branch: None,
+        masking: None,
         imported: None,
         budget,
     };
+    let source = dataset;
+    let (dataset, start_date) = match &world {
+        None => (Arc::clone(&source), request.start_date),
+        Some(world) => {
+            world.translate(&source, &mut config)?;
+            (Arc::clone(&world.dataset), request.start_date.map(|_| config.start_date))
+        }
+    };
+    if let Some(job) = &request.memory_from {
+        check_memory(app, job, &config).await?;
+    }
+    let request = &Request { start_date, ..request.clone() };
     let mut plan = Plan { app, dataset: &dataset, request, texts: BTreeMap::new(), warnings: Vec::new() };
     let (days, supersedes) = plan.resolve(&mut config).await?;
     let Plan { texts, mut warnings, .. } = plan;
@@ -100,6 +116,9 @@ pub(super) async fn plan(app: &App, request: &Request) -> Result<PreparedJob, Se
         ));
     }
     let kind = if request.profile { JobKind::Profile } else { JobKind::Simulate };
+    if let Some(masking) = config.translation() {
+        warnings = warnings.iter().map(|warning| masking.real_text(warning)).collect();
+    }
     Ok(PreparedJob { config, days, texts: texts.into_values().collect(), warnings, supersedes, kind })
 }
 

@@ -34,10 +34,10 @@ pub async fn experiment_results(app: &App, id: &str) -> Result<ExperimentResults
     for one in &jobs {
         loaded.push((one, load(app, &one.job).await?));
     }
-    let window = |agent: &PlannedAgent, number: u32, window: &Window| {
+    let cell = |agent: &PlannedAgent, place: u32, (number, mask, window): (u32, Option<&str>, &Window)| {
         let mut trials = Vec::new();
         let mut buy_and_hold = None;
-        for (one, found) in loaded.iter().filter(|(one, _)| one.window == number && one.trial <= agent.trials)
+        for (one, found) in loaded.iter().filter(|(one, _)| one.window == place && one.trial <= agent.trials)
         {
             let result = found.results.iter().find(|result| result.model == agent.name);
             let trial = trial(one, seed(&manifest, one.trial), window, (result, &found.usage, agent));
@@ -48,10 +48,14 @@ pub async fn experiment_results(app: &App, id: &str) -> Result<ExperimentResults
             }
             trials.push(trial);
         }
-        WindowTrials { number, window: window.clone(), buy_and_hold, spread: spread(&trials), trials }
+        let mask = mask.map(str::to_owned);
+        WindowTrials { number, mask, window: window.clone(), buy_and_hold, spread: spread(&trials), trials }
     };
+    let arms = manifest.arms();
     let agents = manifest.agents.iter().map(|agent| {
-        let windows = (1..).zip(&manifest.windows).map(|(number, one)| window(agent, number, one));
+        let numbered = |mask| (1..).zip(&manifest.windows).map(move |(number, one)| (number, mask, one));
+        let places = (1..).zip(arms.iter().flat_map(|mask| numbered(*mask)));
+        let windows = places.map(|(place, of)| cell(agent, place, of));
         let results = loaded.iter().flat_map(|(_, found)| &found.results);
         let own: Vec<&RangeResult> = results.filter(|result| result.model == agent.name).collect();
         AgentTrials { agent: agent.clone(), training_cutoffs: cutoffs(app, &own), windows: windows.collect() }

@@ -3,7 +3,7 @@
 use super::actions::Log;
 use super::job_result::job_result;
 use super::progress::{count, progress};
-use super::{is_llm, job_id, no_job, quality};
+use super::{is_llm, job_id, masked, no_job, quality};
 use crate::app::App;
 use crate::error::ServiceError;
 use crate::view::deployment;
@@ -72,16 +72,18 @@ pub async fn status(app: &App, job: &str, query: &StatusQuery) -> Result<StatusR
         degraded.iter().map(|day| ((day.date, day.agent.as_str()), day)).collect();
     let dates: BTreeSet<Date> = details.days.iter().map(|day| day.date).collect();
     let models: BTreeSet<&str> = details.days.iter().map(|day| day.agent.as_str()).collect();
+    let row = details.job;
+    let config: Option<SimulationConfig> = serde_json::from_value(row.config.clone()).ok();
+    let requested_date = query.date.map(|date| masked::own_date(config.as_ref(), date));
     let is_requested = |day: &&DayRow| {
-        query.date.is_none_or(|date| date == day.date)
+        requested_date.is_none_or(|date| date == day.date)
             && query.model.as_ref().is_none_or(|model| *model == day.agent.as_str())
     };
-    let row = details.job;
     let parts = match row.parts {
         0 | 1 => None,
         _ => Some(app.store.parts(&row.id).await?),
     };
-    Ok(StatusResponse {
+    let status = StatusResponse {
         parts,
         job_id: row.id.to_string(),
         status: row.status,
@@ -107,8 +109,13 @@ pub async fn status(app: &App, job: &str, query: &StatusQuery) -> Result<StatusR
         superseded_by: row.superseded_by.map(|job| job.to_string()),
         superseded: names(details.superseded),
         rules_version: row.rules_version,
+        masked: config.as_ref().and_then(masked::mark),
         deployment: deployment(app),
-    })
+    };
+    match config.as_ref().and_then(SimulationConfig::translation) {
+        Some(masking) => masked::real(masking, status),
+        None => Ok(status),
+    }
 }
 
 fn detail(day: &DayRow, degraded: Option<&DegradedDay>) -> DayDetail {
@@ -175,7 +182,7 @@ fn simulation(config: &SimulationConfig) -> SimulationSummary {
     let from = |(agent, from): (&AgentName, &papertape_runtime::config::Continuation)| {
         (agent.to_string(), ContinuesFrom { job: from.job.to_string(), date: from.date })
     };
-    SimulationSummary {
+    let summary = SimulationSummary {
         dataset: DatasetSummary { name: config.dataset.name.clone(), hash: config.dataset.hash.to_hex() },
         start_date: config.start_date,
         end_date: config.end_date,
@@ -203,7 +210,12 @@ fn simulation(config: &SimulationConfig) -> SimulationSummary {
             source: imported.source.clone(),
             writer: imported.writer.to_string(),
         }),
-    }
+        masked: masked::mark(config),
+    };
+    let Some(masking) = masked::translation(config, None) else { return summary };
+    let dataset = DatasetSummary { name: masking.source.clone(), hash: masking.source_hash.to_hex() };
+    // A summary is read from what it was just written to.
+    masked::real(&masking, SimulationSummary { dataset, ..summary.clone() }).unwrap_or(summary)
 }
 
 fn seconds(from: Option<Timestamp>, to: Option<Timestamp>) -> Option<f64> {

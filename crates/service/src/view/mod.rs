@@ -34,6 +34,7 @@ mod job_list;
 mod job_result;
 mod jobs;
 mod live;
+mod masked;
 mod memory;
 mod node_times;
 mod options;

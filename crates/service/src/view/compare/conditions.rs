@@ -2,7 +2,7 @@
 
 use papertape_agents::config::AgentConfig;
 use papertape_core::broker::MarketProfile;
-use papertape_core::id::{AgentName, ContentHash};
+use papertape_core::id::{AgentName, ContentHash, Symbol};
 use papertape_core::json;
 use papertape_core::time::Date;
 use papertape_evidence::{Conditions, Mismatch};
@@ -10,6 +10,7 @@ use papertape_protocol::compare::pair::MismatchResponse;
 use papertape_runtime::config::SimulationConfig;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
+use std::collections::BTreeSet;
 
 /// The maximum number of symbols in a description.
 const MAX_NAMED: usize = 8;
@@ -40,9 +41,19 @@ pub(super) struct Ground {
 
 impl Ground {
     pub(super) fn of(config: &SimulationConfig, days: Option<(Date, Date)>) -> Self {
-        let (rules, costs) = split(&config.market);
-        let symbols: Vec<&str> = config.symbols.iter().map(|symbol| symbol.as_str()).collect();
-        let universe = match &config.universe {
+        // What a masked run was requested as: its mask is the only difference from the same run without one.
+        let masking = config.translation();
+        let market = config.masking.as_ref().map_or(&config.market, |run| &run.market);
+        let (rules, costs) = split(market);
+        let real = |symbol: &Symbol| masking.map_or(symbol, |masking| masking.real_symbol(symbol)).clone();
+        let symbols: BTreeSet<Symbol> = config.symbols.iter().map(real).collect();
+        let index = config.universe.as_ref().map(|index| real(&Symbol::new(index)).to_string());
+        let dataset = masking.map_or((config.dataset.name.as_str(), config.dataset.hash), |masking| {
+            (masking.source.as_str(), masking.source_hash)
+        });
+        let hash_of_universe = json::hash(&json!([index, symbols])).to_hex();
+        let symbols: Vec<&str> = symbols.iter().map(Symbol::as_str).collect();
+        let universe = match &index {
             Some(index) => index.clone(),
             None => {
                 let more = symbols.len().saturating_sub(MAX_NAMED);
@@ -54,16 +65,16 @@ impl Ground {
         let fill = json::canonical(&json::to_value(&config.market.fill_model)).replace('"', "");
         Self {
             conditions: Conditions {
-                dataset: config.dataset.hash.to_hex(),
+                dataset: dataset.1.to_hex(),
                 market: json::hash(&rules).to_hex(),
-                universe: json::hash(&json!([config.universe, config.symbols])).to_hex(),
+                universe: hash_of_universe,
                 costs: json::hash(&costs).to_hex(),
                 fill: fill.clone(),
-                mask: "none".to_owned(),
+                mask: masking.map_or("none", |masking| masking.kind.as_str()).to_owned(),
                 days,
             },
-            dataset: config.dataset.name.clone(),
-            market: config.market.name.clone(),
+            dataset: dataset.0.to_owned(),
+            market: market.name.clone(),
             universe,
             costs: if is_free { "frictionless" } else { "with costs" }.to_owned(),
             fill,

@@ -55,6 +55,7 @@ pub(super) fn figures(item: &Item, rank: Option<RankSet>, tried: &[f64]) -> Comp
         is_llm: item.is_llm,
         training_cutoffs: item.training_cutoffs.clone(),
         experiment_id: item.experiment.clone(),
+        mask: Some(item.ground.conditions.mask.clone()).filter(|mask| mask != "none" && item.agent.is_some()),
         job_ids: item.jobs().iter().map(ToString::to_string).collect(),
         trials: u32::try_from(trials).unwrap_or(u32::MAX),
         windows: u32::try_from(windows).unwrap_or(u32::MAX),

@@ -5,10 +5,10 @@ use super::select::{Baseline, Selector};
 use super::trial::{ModelCost, Refilled, Trial, TrialInput};
 use crate::app::App;
 use crate::error::ServiceError;
-use crate::view::Configs;
 use crate::view::cutoff::{language_models, training_cutoffs};
 use crate::view::experiments::{Stored, interim, stored};
 use crate::view::results::{AgentSeries, BaselineCache, RefilledValues, agent_series, opens_account};
+use crate::view::{Configs, masked};
 use papertape_core::id::{AgentName, JobId, Symbol};
 use papertape_core::market::Dataset;
 use papertape_core::message::ModelName;
@@ -16,6 +16,7 @@ use papertape_core::money::Money;
 use papertape_core::time::Date;
 use papertape_protocol::compare::MAX_ITEMS;
 use papertape_protocol::results::cutoff::TrainingCutoffResponse;
+use papertape_protocol::experiments::Manifest;
 use papertape_runtime::config::SimulationConfig;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
@@ -208,36 +209,62 @@ async fn of_experiment(
     Stored { row, manifest, jobs }: &Stored,
     only: Option<&AgentName>,
 ) -> Result<Vec<Item>, ServiceError> {
-    let mut trials: BTreeMap<AgentName, Vec<Trial>> = BTreeMap::new();
-    let mut first = None;
+    let (only, only_mask) = arm_of(manifest, only);
+    let mut trials: BTreeMap<(AgentName, Option<&str>), Vec<Trial>> = BTreeMap::new();
+    let mut first: BTreeMap<Option<&str>, SimulationConfig> = BTreeMap::new();
     for one in jobs {
-        let config = config(app, configs, &one.job).await?;
-        for series in agent_series(app, configs, &one.job, only).await? {
-            trials.entry(series.agent.clone()).or_default().push(trial(&config, series, one.window));
+        let (window, mask) = manifest.place_of(one.window);
+        if only_mask.is_some_and(|only| Some(only) != mask) {
+            continue;
         }
-        first.get_or_insert(config);
+        let config = config(app, configs, &one.job).await?;
+        for series in agent_series(app, configs, &one.job, only.as_ref()).await? {
+            trials.entry((series.agent.clone(), mask)).or_default().push(trial(&config, series, window));
+        }
+        first.entry(mask).or_insert(config);
     }
-    let Some(config) = first else {
+    if first.is_empty() {
         return Err(ServiceError::Conflict(format!("experiment {} has no jobs", row.id)));
-    };
+    }
     let interim = interim(manifest, jobs);
     let declared = Declared {
         compare: manifest.compare.clone(),
         agents: manifest.agents.iter().map(|planned| AgentName::new(&planned.name)).collect(),
     };
     let mut items = Vec::new();
-    for planned in &manifest.agents {
+    for (planned, mask) in
+        manifest.agents.iter().flat_map(|it| manifest.arms().into_iter().map(move |m| (it, m)))
+    {
         let agent = AgentName::new(&planned.name);
-        let Some(trials) = trials.remove(&agent) else { continue };
-        let id = format!("experiment:{}/{agent}", row.id);
+        let (Some(trials), Some(config)) = (trials.remove(&(agent.clone(), mask)), first.get(&mask)) else {
+            continue;
+        };
+        let label = mask.map_or_else(|| agent.to_string(), |mask| format!("{agent}@{mask}"));
+        let id = format!("experiment:{}/{label}", row.id);
         items.push(Item {
+            label,
             interim: interim.clone(),
             experiment: Some(row.id.to_string()),
             declared: Some(declared.clone()),
-            ..item(id, &agent, &config, trials)
+            ..item(id, &agent, config, trials)
         });
     }
-    if items.is_empty() { Err(no_agent(only, &format!("experiment {}", row.id))) } else { Ok(items) }
+    match items.is_empty() {
+        true => Err(no_agent(only.as_ref(), &format!("experiment {}", row.id))),
+        false => Ok(items),
+    }
+}
+
+/// The agent and the arm of a selected agent, `NAME` or `NAME@MASK`.
+fn arm_of<'a>(manifest: &'a Manifest, only: Option<&AgentName>) -> (Option<AgentName>, Option<&'a str>) {
+    let Some(only) = only else { return (None, None) };
+    let arm = only.as_str().rsplit_once('@').and_then(|(agent, arm)| {
+        Some((AgentName::new(agent), manifest.masks.iter().find(|mask| *mask == arm)?.as_str()))
+    });
+    match arm {
+        Some((agent, arm)) => (Some(agent), Some(arm)),
+        None => (Some(only.clone()), None),
+    }
 }
 
 fn no_agent(agent: Option<&AgentName>, of: &str) -> ServiceError {
@@ -371,7 +398,7 @@ async fn baseline_item(
     for (window, series) in longest(reference) {
         let config = config(app, configs, &series.job).await?;
         let dataset = series.dataset.clone().ok_or_else(no_dataset)?;
-        let dates = series.days.iter().map(|day| day.date).collect();
+        let dates = series.days.iter().map(|day| day.closed.date).collect();
         let mut cache = BaselineCache::default();
         let found = cache.of(dataset, (&series.job, &config), series.initial, dates).await?;
         let Some(both) = found else { continue };
@@ -379,8 +406,10 @@ async fn baseline_item(
             Baseline::BuyAndHold => both.buy_and_hold,
             Baseline::EqualWeight => both.equal_weight,
         };
+        let real = |date| masked::real_date(Some(&config), date);
+        let values = found.daily_portfolio_values.iter();
         let values: Vec<(Date, f64)> =
-            found.daily_portfolio_values.iter().map(|day| (day.date, day.portfolio_value.to_f64())).collect();
+            values.map(|day| (real(day.date), day.portfolio_value.to_f64())).collect();
         trials.push(Trial::plain(window, series.initial.to_f64(), values));
     }
     let name = baseline.as_str();
@@ -397,17 +426,19 @@ async fn symbol_item(
     for (window, series) in longest(reference) {
         let config = config(app, configs, &series.job).await?;
         let dataset = series.dataset.clone().ok_or_else(no_dataset)?;
-        if dataset.instrument(symbol).is_none() {
+        let own = masked::own_symbol(app, &config, symbol);
+        if dataset.instrument(&own).is_none() {
             let message = crate::view::unknown_benchmark(&dataset, symbol);
             return Err(ServiceError::invalid("select", message));
         }
-        let dates: Vec<Date> = series.days.iter().map(|day| day.date).collect();
+        let dates: Vec<Date> = series.days.iter().map(|day| day.closed.date).collect();
         let opens =
             dates.first().is_some_and(|first| opens_account(&config, Some(&*dataset), &series.agent, *first));
         let found = dataset
-            .benchmark(symbol, &dates, opens)
+            .benchmark(&own, &dates, opens)
             .map_err(|why| ServiceError::invalid("select", why.to_string()))?;
-        let values: Vec<(Date, f64)> = dates.into_iter().zip(found.values).collect();
+        let days = series.days.iter().map(|day| day.date);
+        let values: Vec<(Date, f64)> = days.zip(found.values).collect();
         trials.push(Trial::plain(window, 1.0, values));
     }
     let (id, label) = (format!("symbol:{symbol}"), symbol.to_string());

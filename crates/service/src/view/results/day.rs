@@ -11,6 +11,7 @@ use super::recorded::recorded;
 use super::{point_in_time, trades};
 use crate::app::App;
 use crate::error::ServiceError;
+use crate::view::masked;
 use crate::view::quality::books;
 use crate::view::results::conventions::conventions_on;
 use papertape_core::broker::MarketProfile;
@@ -27,6 +28,7 @@ use papertape_protocol::results::day::{
     HoldingAtClose, OrderOriginResponse, RejectionResponse, StartingHoldings, Trade,
 };
 use papertape_protocol::results::range::DoneBefore;
+use papertape_runtime::config::SimulationConfig;
 use papertape_store::{OrderPlace, PageRequest, Placed, ResultFilter, SessionFilter, SessionResult};
 use rust_decimal::Decimal;
 
@@ -49,7 +51,8 @@ pub(super) async fn results(
             let found = sessions(app, (&agent, &done_in), (from, to)).await?;
             let is_found = !found.is_empty();
             for session in found {
-                results.push(result(app, configs, (&job, session), level).await?);
+                let found = result(app, configs, (&job, session), level).await?;
+                results.push(real(configs.of(app, &done_in).await?, found)?);
             }
             if is_found {
                 break;
@@ -116,6 +119,7 @@ async fn result(
         metadata: metadata(&session, is_llm),
         provenance: told,
         reasoning: said,
+        masked: None,
     })
 }
 
@@ -134,6 +138,14 @@ pub(crate) async fn session_trades(
         trade
     });
     Ok(trades.collect())
+/// The day of a masked job under real names and dates. What the agent wrote stays as it is.
+fn real(config: Option<&SimulationConfig>, mut result: DayResult) -> Result<DayResult, ServiceError> {
+    let Some(masking) = config.and_then(|config| masked::translation(config, None)) else {
+        return Ok(result);
+    };
+    let reasoning = result.reasoning.take();
+    let result = masked::real(&masking, result)?;
+    Ok(DayResult { reasoning, masked: config.and_then(masked::mark), ..result })
 }
 
 async fn conversation(app: &App, session: &SessionResult) -> Result<Vec<MessageResponse>, ServiceError> {

@@ -1,6 +1,6 @@
 //! Metrics of a period with what needs its daily returns: intervals, tails, profit factors, and the period's parts.
 
-use papertape_core::market::Dataset;
+use papertape_core::market::{Dataset, Masking};
 use papertape_core::metric::{
     self, DayValue, MonthReturn, PeriodInput, TradedAmount, conditional_value_at_risk, daily_returns,
     deviation, drawdowns, monthly_returns, period_metrics, profit_factor, profit_factor_days, rolling_sharpe,
@@ -102,20 +102,22 @@ pub(super) fn with_returns(plain: Metrics, returns: &[f64], trading_days_per_yea
     }
 }
 
-/// The parts of a range.
+/// The parts of a range. The months of a masked job are real ones.
 pub(crate) fn history(
     initial: Money,
     days: &[DayValue],
-    dataset: Option<&Dataset>,
+    (dataset, masking): (Option<&Dataset>, Option<&Masking>),
     trading_days_per_year: u16,
 ) -> HistoryResponse {
     let values: Vec<f64> = days.iter().map(|day| day.portfolio_value.to_f64()).collect();
     let returns = daily_returns(initial.to_f64(), &values).unwrap_or_default();
     let rows: Vec<(Date, f64)> = days.iter().map(|day| day.day).zip(returns).collect();
+    let real = |date: Date| masking.map_or(date, |masking| masking.real_date(date));
     let trading_days = |year: i16, month: i8| {
-        let all = dataset.map(Dataset::days).unwrap_or_default().iter();
-        all.filter(|day| (day.date.year(), day.date.month()) == (year, month)).count()
+        let all = dataset.map(Dataset::days).unwrap_or_default().iter().map(|day| real(day.date));
+        all.filter(|date| (date.year(), date.month()) == (year, month)).count()
     };
+    let in_months: Vec<(Date, f64)> = rows.iter().map(|(date, value)| (real(*date), *value)).collect();
     let month = |found: MonthReturn| MonthResponse {
         year: found.year,
         month: found.month,
@@ -134,7 +136,7 @@ pub(crate) fn history(
     };
     let rolling = rolling_sharpe(&rows, 0.0, f64::from(trading_days_per_year));
     HistoryResponse {
-        months: monthly_returns(&rows, trading_days).into_iter().map(month).collect(),
+        months: monthly_returns(&in_months, trading_days).into_iter().map(month).collect(),
         drawdowns: deepest.iter().take(MAX_DRAWDOWNS).map(drawdown).collect(),
         rolling_sharpe: rolling
             .into_iter()

@@ -12,21 +12,24 @@ use super::{Requested, Researched, point_in_time, trades};
 use crate::app::App;
 use crate::error::ServiceError;
 use crate::result_cache::ResultKey;
+use crate::view::masked;
 use crate::view::results::conventions::conventions;
 use crate::view::results::refill::refill;
 use papertape_core::broker::MarketProfile;
 use papertape_core::id::{AgentName, JobId, Symbol};
-use papertape_core::market::Dataset;
+use papertape_core::market::{Dataset, Masking};
 use papertape_core::metric::DayValue;
 use papertape_core::provenance::DayQuality;
 use papertape_core::record::DayStatus;
 use papertape_core::time::Date;
+use papertape_protocol::masking::MaskedResponse;
 use papertape_protocol::number::number;
 use papertape_protocol::quality::DegradedDayResponse;
 use papertape_protocol::results::ReasoningLevel;
 use papertape_protocol::results::range::{
     DailyPortfolioValue, DoneBefore, FullResearch, RangeProvenance, RangeResult,
 };
+use papertape_runtime::config::SimulationConfig;
 use papertape_store::{ClosedDay, ResultFilter};
 use serde_json::Value;
 use std::sync::Arc;
@@ -70,8 +73,12 @@ pub(super) async fn results(
             }
             ReasoningLevel::Summary | ReasoningLevel::Full => None,
         };
+        let translation = configs
+            .of(app, &job)
+            .await?
+            .and_then(|config| Some((masked::translation(config, requested.both())?, masked::mark(config))));
         if let Some(known) = key.as_ref().and_then(|key| app.results.get(key)) {
-            results.push(RangeResult::clone(&known));
+            results.push(real(translation, RangeResult::clone(&known))?);
             continue;
         }
         let mut closed = Vec::new();
@@ -93,10 +100,27 @@ pub(super) async fn results(
             if let Some(key) = key {
                 app.results.insert(key, &found);
             }
-            results.push(found);
+            results.push(real(translation, found)?);
         }
     }
     Ok(results)
+}
+
+/// The range of a masked job under real names and dates. What agents wrote stays as it is.
+fn real(
+    translation: Option<(Masking, Option<MaskedResponse>)>,
+    mut result: RangeResult,
+) -> Result<RangeResult, ServiceError> {
+    let Some((masking, mark)) = translation else { return Ok(result) };
+    let mut reasoning = result.reasoning.take();
+    for day in reasoning.iter_mut().flatten() {
+        day.date = masking.real_date(day.date);
+    }
+    if let Some(benchmark) = result.benchmark.as_mut().filter(|_| masking.kind.replaces_entities()) {
+        benchmark.name = None;
+    }
+    let result = masked::real(&masking, result)?;
+    Ok(RangeResult { reasoning, masked: mark, ..result })
 }
 
 /// The metric inputs of a closed day.
@@ -160,7 +184,8 @@ async fn result(
         benchmark::benchmark(symbol, dataset.as_deref(), compared)
     });
     let values: Vec<DayValue> = all.iter().map(|day| day.value).collect();
-    let history = history(first.figures.before, &values, dataset.as_deref(), year);
+    let masking = config.and_then(SimulationConfig::translation);
+    let history = history(first.figures.before, &values, (dataset.as_deref(), masking), year);
     let baselines = match (dataset, config) {
         (Some(dataset), Some(config)) => {
             beside.of(dataset, (job, config), first.figures.before, dates).await?
@@ -207,6 +232,7 @@ async fn result(
         baselines,
         benchmark,
         reasoning,
+        masked: None,
     })
 }
 
