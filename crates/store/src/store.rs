@@ -2,9 +2,9 @@
 
 use crate::db::Db;
 use crate::error::{Result, StoreError};
+use crate::held_heads::HeldHeads;
 use crate::migrate::MIGRATIONS;
 use crate::notifications::{Follower, JobNotifier};
-use crate::record::HeldHeads;
 use crate::texts::NewTexts;
 use crate::value::{FromRow, Value};
 use crate::write_scope::WriteScope;

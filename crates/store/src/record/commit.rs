@@ -1,6 +1,5 @@
 //! Commits of a session in one transaction: the fence, then their writes in order.
 
-use super::head::Head;
 use super::prepared::{PreparedCommits, PreparedWrite};
 use crate::action;
 use crate::chats;
@@ -8,6 +7,7 @@ use crate::db::Db;
 use crate::error::{Result, StoreError};
 use crate::fence::Fence;
 use crate::plans;
+use crate::session_head::Head;
 use crate::texts::{self, TextIds};
 use crate::value::{from_row, params};
 use crate::vectors;

@@ -6,13 +6,10 @@ mod close;
 mod commit;
 mod derived;
 mod end;
-mod head;
-mod held_heads;
 mod memory;
 mod notes;
 mod prepared;
 
-pub(crate) use self::held_heads::HeldHeads;
 use self::prepared::PreparedCommits;
 use crate::chain;
 use crate::db::{Db, Statement};

@@ -1,10 +1,10 @@
 //! Commits with everything that needs no database: computed by the caller, so that the single writer does not.
 
-use super::head::Head;
 use crate::chain::StepLink;
 use crate::error::StoreError;
 use crate::rows::make_storable;
 use crate::search;
+use crate::session_head::Head;
 use crate::texts::{NewText, NewTexts};
 use papertape_core::id::ContentHash;
 use papertape_core::json;

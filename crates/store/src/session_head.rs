@@ -16,13 +16,13 @@ use serde_json::Value;
 
 /// A session's counters, to which this transaction has exclusive access.
 #[derive(Clone, Debug)]
-pub(super) struct Head {
-    pub(super) id: SessionId,
-    pub(super) job: JobId,
-    pub(super) agent: AgentName,
-    pub(super) date: Date,
-    pub(super) closed: bool,
-    pub(super) next_message: i64,
+pub(crate) struct Head {
+    pub(crate) id: SessionId,
+    pub(crate) job: JobId,
+    pub(crate) agent: AgentName,
+    pub(crate) date: Date,
+    pub(crate) closed: bool,
+    pub(crate) next_message: i64,
     length: i64,
     /// The chain's length in the database.
     stored_length: i64,
@@ -37,23 +37,23 @@ pub(super) struct Head {
 
 /// The step that derived rows belong to.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Origin<'a> {
-    pub(super) step_id: i64,
-    pub(super) path: &'a StepPath,
-    pub(super) at: Timestamp,
+pub(crate) struct Origin<'a> {
+    pub(crate) step_id: i64,
+    pub(crate) path: &'a StepPath,
+    pub(crate) at: Timestamp,
 }
 
 /// A link added to the chain.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Link {
-    pub(super) seq: i64,
-    pub(super) previous: ContentHash,
-    pub(super) hash: ContentHash,
+pub(crate) struct Link {
+    pub(crate) seq: i64,
+    pub(crate) previous: ContentHash,
+    pub(crate) hash: ContentHash,
 }
 
 impl Head {
     /// Reads the session's row. If `detached`, usage is added to the summaries' columns.
-    pub(super) async fn load(db: &mut dyn Db, id: SessionId, lease: &Lease, detached: bool) -> Result<Self> {
+    pub(crate) async fn load(db: &mut dyn Db, id: SessionId, lease: &Lease, detached: bool) -> Result<Self> {
         let (chain, of) = columns_of(detached);
         let sql = format!(
             "SELECT job_id, model, date, completed_at, next_message, {chain}_length, {chain}_head,
@@ -84,12 +84,12 @@ impl Head {
     }
 
     /// Adds a link to the chain.
-    pub(super) fn link(&mut self, link: &Value) -> Link {
+    pub(crate) fn link(&mut self, link: &Value) -> Link {
         self.link_text(&json::canonical(link))
     }
 
     /// Like [`Self::link`], with the link's canonical JSON.
-    pub(super) fn link_text(&mut self, link: &str) -> Link {
+    pub(crate) fn link_text(&mut self, link: &str) -> Link {
         let previous = self.hash;
         self.hash = chain::follow_text(previous, link);
         self.length += 1;
@@ -98,20 +98,20 @@ impl Head {
     }
 
     /// Takes the newest link back: its row was not written.
-    pub(super) fn unlink(&mut self, link: Link) {
+    pub(crate) fn unlink(&mut self, link: Link) {
         self.hash = link.previous;
         self.length -= 1;
     }
 
     /// The next message's index.
-    pub(super) fn message(&mut self) -> i64 {
+    pub(crate) fn message(&mut self) -> i64 {
         self.changed = true;
         self.next_message += 1;
         self.next_message - 1
     }
 
     /// Adds an attempt's usage.
-    pub(super) fn spend(&mut self, attempt: &AttemptEnd) {
+    pub(crate) fn spend(&mut self, attempt: &AttemptEnd) {
         let estimate = attempt.estimate.filter(|_| attempt.usage.is_none());
         if let Some(usage) = attempt.usage.or(estimate.map(|estimate| estimate.usage)) {
             self.usage += usage;
@@ -126,7 +126,7 @@ impl Head {
     }
 
     /// Writes the counters back.
-    pub(super) async fn save(&mut self, db: &mut dyn Db) -> Result<()> {
+    pub(crate) async fn save(&mut self, db: &mut dyn Db) -> Result<()> {
         if !self.changed {
             return Ok(());
         }
