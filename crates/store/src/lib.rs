@@ -37,7 +37,9 @@ mod experiments;
 mod export;
 mod fence;
 mod head;
+mod held_heads;
 mod labels;
+mod leases;
 mod lineage;
 mod logins;
 mod migrate;
@@ -51,6 +53,7 @@ mod read;
 mod record;
 mod rows;
 mod search;
+mod session_head;
 mod shares;
 mod sqlite;
 mod store;
@@ -58,6 +61,7 @@ mod texts;
 mod value;
 mod vectors;
 mod verify;
+mod wake;
 mod write_scope;
 mod write_task;
 
@@ -78,6 +82,7 @@ pub use read::{
     TradeFilter, UsageCost,
 };
 pub use sqlite::{FileSpace, upgrade as upgrade_file};
-pub use store::{CommitObserver, DatabaseTarget, Store};
+pub use store::{DatabaseTarget, Store};
 pub use vectors::{StoredVector, VectorFor};
 pub use verify::{ChainBreak, ChainLink, ChainReport, LinkKind, SessionChain, SessionHead};
+pub use wake::CommitObserver;

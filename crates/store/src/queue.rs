@@ -8,14 +8,14 @@ mod parts;
 
 use self::candidate::Attempt;
 use self::claim::{ClaimFilter, claim};
-pub(crate) use self::heartbeat::has_expired;
 use crate::action;
 use crate::chats;
-use crate::db::{Backend, Db};
+use crate::db::Db;
 use crate::enqueue::{Split, enqueue, status_event};
 use crate::error::{Result, StoreError};
 use crate::exclusivity;
 use crate::fence::Fence;
+use crate::leases::{has_expired, hold};
 use crate::rows::JOB;
 use crate::store::{Store, port};
 use crate::value::params;
@@ -178,18 +178,6 @@ impl Store {
 const CANCEL: i64 = 1;
 /// …and of one that was resumed after that, before its worker stopped it: it is requeued as soon as that happens.
 const RESUMED: i64 = 2;
-
-/// Locks a job's row until the transaction ends. SQLite has only one writer at a time and needs no lock.
-/// Returns the number of its parts.
-pub(crate) async fn hold(db: &mut dyn Db, job: &JobId) -> Result<u32> {
-    let lock = match db.backend() {
-        // Does not wait for those that only refer to the row, such as its parts' transactions.
-        Backend::Postgres => "FOR NO KEY UPDATE",
-        Backend::Sqlite => "",
-    };
-    let sql = format!("SELECT parts FROM jobs WHERE job_id = $1 {lock}");
-    Ok(db.first(&sql, params![job]).await?.unwrap_or(1))
-}
 
 async fn renew(db: &mut dyn Db, lease: &Lease, lease_for: Duration) -> Result<bool> {
     let now = db.backend().now();

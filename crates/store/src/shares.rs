@@ -7,7 +7,7 @@
 
 use crate::db::{Backend, Db};
 use crate::error::{Result, StoreError};
-use crate::queue::hold;
+use crate::leases::hold;
 use crate::read::UsageCost;
 use crate::read::jobs::used;
 use crate::store::{Store, port};

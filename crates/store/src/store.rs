@@ -2,12 +2,14 @@
 
 use crate::db::Db;
 use crate::error::{Result, StoreError};
+use crate::held_heads::HeldHeads;
 use crate::migrate::MIGRATIONS;
 use crate::notifications::{Follower, JobNotifier};
-use crate::record::{Head, HeldHeads, PreparedCommits};
+use crate::session_head::Head;
 use crate::value::{FromRow, Value};
+use crate::wake::{CommitObserver, Wake, WakeOnDrop};
 use crate::write_scope::WriteScope;
-use crate::write_task::{self, WriteTask};
+use crate::write_task::{self, SessionCommits, WriteTask};
 use crate::{postgres, sqlite};
 use futures::{FutureExt as _, TryFutureExt as _};
 use papertape_core::id::JobId;
@@ -32,15 +34,6 @@ impl std::fmt::Debug for DatabaseTarget {
             Self::Postgres(_, schema) => write!(f, "Postgres(…, {schema})"),
         }
     }
-}
-
-/// Is called around the commits of jobs' writes, so that tests can end the process there.
-pub trait CommitObserver: std::fmt::Debug + Send + Sync {
-    /// The writes are in an open transaction, which other writes of the job may still join. Its commit comes next.
-    fn before_commit(&self, job: &JobId);
-
-    /// The transaction has ended; the job's followers are not notified yet.
-    fn before_notify(&self, job: &JobId);
 }
 
 /// The record. Clones share it; dropping the last one closes it after all pending writes.
@@ -196,9 +189,12 @@ impl Store {
     }
 
     /// Like `write_for`, for commits of a session: those that queue up are applied together. Returns the session's counters.
-    pub(crate) fn append_commits(&self, commits: PreparedCommits) -> BoxFuture<'static, Result<Head>> {
-        let scope = WriteScope::from(&commits.lease);
-        let (task, written) = write_task::append(commits, self.wake(&scope));
+    pub(crate) fn append_commits(
+        &self,
+        commits: impl SessionCommits + 'static,
+    ) -> BoxFuture<'static, Result<Head>> {
+        let scope = WriteScope::from(commits.lease());
+        let (task, written) = write_task::append(Box::new(commits), self.wake(&scope));
         self.send(scope, task);
         woken(written)
     }
@@ -315,42 +311,11 @@ where
     }
 }
 
-/// Whom to notify of a job's transactions.
-#[derive(Clone)]
-pub(crate) struct Wake {
-    notifier: JobNotifier,
-    job: JobId,
-    observer: Option<Arc<dyn CommitObserver>>,
-}
-
 /// What a write under a lease returned, without its [`WakeOnDrop`].
 fn woken<T: Send + 'static>(
     written: BoxFuture<'static, Result<(T, WakeOnDrop)>>,
 ) -> BoxFuture<'static, Result<T>> {
     written.map_ok(|(value, _wake)| value).map_err(StoreError::under_lease).boxed()
-}
-
-impl Wake {
-    /// Tells the observer that the work is in an open transaction.
-    pub(crate) fn before_commit(&self) {
-        if let Some(observer) = &self.observer {
-            observer.before_commit(&self.job);
-        }
-    }
-}
-
-/// Notifies a job's followers when it is dropped. It travels with a transaction's result, which exists only after
-/// the transaction has ended.
-pub(crate) struct WakeOnDrop(pub(crate) Wake);
-
-impl Drop for WakeOnDrop {
-    fn drop(&mut self) {
-        let Wake { notifier, job, observer } = &self.0;
-        if let Some(observer) = observer {
-            observer.before_notify(job);
-        }
-        notifier.committed(job);
-    }
 }
 
 /// Wraps the work so that its result carries a `WakeOnDrop`.

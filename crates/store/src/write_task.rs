@@ -2,12 +2,34 @@
 
 use crate::db::Db;
 use crate::error::StoreError;
-use crate::record::{Head, PreparedCommits, commit};
-use crate::store::{Wake, WakeOnDrop};
+use crate::session_head::Head;
+use crate::texts::NewTexts;
+use crate::wake::{Wake, WakeOnDrop};
 use futures::FutureExt as _;
 use papertape_core::ports::BoxFuture;
+use papertape_core::record::Lease;
+use std::any::Any;
 use std::panic::AssertUnwindSafe;
 use tokio::sync::oneshot;
+
+/// A session's commits.
+pub(crate) trait SessionCommits: Send + Sync {
+    /// The lease that they are made under.
+    fn lease(&self) -> &Lease;
+
+    /// The texts that they begin with: those of several sessions can be stored at once.
+    fn texts(&self) -> &NewTexts;
+
+    /// Their type.
+    fn as_any(&self) -> &dyn Any;
+
+    /// Applies a group of commits of this type under one lease, in their order. Returns the session's counters after each.
+    fn apply_all<'a>(
+        &'a self,
+        db: &'a mut dyn Db,
+        group: &'a [&'a dyn SessionCommits],
+    ) -> BoxFuture<'a, Result<Vec<Head>, StoreError>>;
+}
 
 /// Work to be done inside a transaction.
 pub(crate) trait WriteTask: Send {
@@ -17,7 +39,7 @@ pub(crate) trait WriteTask: Send {
 
     /// The session's commits that are all of the work, if it consists of commits: those of several tasks can be applied
     /// together.
-    fn commits(&self) -> Option<&PreparedCommits> {
+    fn commits(&self) -> Option<&dyn SessionCommits> {
         None
     }
 
@@ -66,12 +88,13 @@ pub(crate) async fn run_guarded(db: &mut dyn Db, task: &mut dyn WriteTask) -> bo
 /// How many of the first tasks are commits under the same lease.
 fn commits_of_one_lease(tasks: &[Box<dyn WriteTask>]) -> usize {
     let Some(first) = tasks.first().and_then(|task| task.commits()) else { return 0 };
-    tasks.iter().take_while(|task| task.commits().is_some_and(|other| other.lease == first.lease)).count()
+    tasks.iter().take_while(|task| task.commits().is_some_and(|other| other.lease() == first.lease())).count()
 }
 
 async fn apply_together(db: &mut dyn Db, tasks: &mut [Box<dyn WriteTask>]) -> bool {
-    let group: Vec<&PreparedCommits> = tasks.iter().filter_map(|task| task.commits()).collect();
-    let applied = AssertUnwindSafe(commit::apply_all(db, &group)).catch_unwind().await;
+    let group: Vec<&dyn SessionCommits> = tasks.iter().filter_map(|task| task.commits()).collect();
+    let Some(first) = group.first() else { return true };
+    let applied = AssertUnwindSafe(first.apply_all(db, &group)).catch_unwind().await;
     match applied {
         Ok(Ok(heads)) => {
             tasks.iter_mut().zip(heads).for_each(|(task, head)| task.mark_applied(head));
@@ -99,7 +122,7 @@ where
 
 /// A task that applies a session's commits, and the session's counters once they are durable.
 pub(crate) fn append(
-    commits: PreparedCommits,
+    commits: Box<dyn SessionCommits>,
     wake: Wake,
 ) -> (Box<dyn WriteTask>, BoxFuture<'static, Result<Appended, StoreError>>) {
     let (sender, receiver) = oneshot::channel();
@@ -118,7 +141,7 @@ type Appended = (Head, WakeOnDrop);
 
 /// Commits of a session.
 struct Append {
-    commits: PreparedCommits,
+    commits: Box<dyn SessionCommits>,
     wake: Wake,
     /// `None`: not applied, or it panicked.
     result: Option<Result<Head, StoreError>>,
@@ -129,7 +152,9 @@ impl WriteTask for Append {
     fn run<'a>(&'a mut self, db: &'a mut dyn Db) -> BoxFuture<'a, bool> {
         self.result = None;
         async move {
-            let result = commit::apply(db, &self.commits).await;
+            let applied = self.commits.apply_all(db, &[&*self.commits]).await;
+            let missing = || StoreError::inconsistent("commits without counters");
+            let result = applied.and_then(|heads| heads.into_iter().next().ok_or_else(missing));
             if result.is_ok() {
                 self.wake.before_commit();
             }
@@ -138,8 +163,8 @@ impl WriteTask for Append {
         .boxed()
     }
 
-    fn commits(&self) -> Option<&PreparedCommits> {
-        Some(&self.commits)
+    fn commits(&self) -> Option<&dyn SessionCommits> {
+        Some(&*self.commits)
     }
 
     fn mark_applied(&mut self, head: Head) {

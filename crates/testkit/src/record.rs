@@ -5,11 +5,10 @@ use crate::kept::StoredSnapshot;
 use crate::stored_chats::{StoredChats as Assistant, append};
 use futures::FutureExt as _;
 use papertape_core::action::{ActionRow, PlanJob};
-use papertape_core::budget::{Limit, ShareOutcome, ShareRequest};
 use papertape_core::id::{AgentName, ContentHash, JobId};
 use papertape_core::message::Usage;
 use papertape_core::plan::PlanId;
-use papertape_core::ports::{BoxFuture, Clock as _, Queue, RecordError, RecordStore, SharedBudgets};
+use papertape_core::ports::{BoxFuture, Clock as _, Queue, RecordError, RecordStore};
 use papertape_core::record::{
     AgentState, Commit, DayStatus, DerivedRow, JobKind, JobRow, JobStatus, Lease, NewJob, NewSession,
     OpenCall, OpenedSession, SessionId, SessionWithoutSummary, TapeRow, UsageTotal, Write,
@@ -371,20 +370,6 @@ impl MemoryRecord {
             job.lease_until = now.checked_add(lease_for).ok();
             (Lease { job: job.row.id.clone(), part: 0, epoch: job.epoch }, job.row.clone())
         })
-    }
-}
-
-impl SharedBudgets for MemoryRecord {
-    fn experiment_limit<'a>(&'a self, _: &'a JobId) -> BoxFuture<'a, Result<Option<Limit>, RecordError>> {
-        ready(Ok(None))
-    }
-
-    fn request_share<'a>(
-        &'a self,
-        _: &'a Lease,
-        _: ShareRequest,
-    ) -> BoxFuture<'a, Result<ShareOutcome, RecordError>> {
-        ready(Ok(ShareOutcome::Granted(Limit::default())))
     }
 }
 

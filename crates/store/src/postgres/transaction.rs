@@ -202,7 +202,7 @@ async fn run_together(db: &mut PostgresDb<'_, '_>, tasks: &mut [Box<dyn WriteTas
 /// The texts of all tasks. Stored in one statement and in the order of their hashes, in which other jobs store theirs
 /// too, they make no two transactions wait for each other.
 fn texts_of(tasks: &[Box<dyn WriteTask>]) -> NewTexts {
-    let texts = tasks.iter().filter_map(|task| task.commits()).flat_map(|commits| &commits.texts);
+    let texts = tasks.iter().filter_map(|task| task.commits()).flat_map(|commits| commits.texts());
     texts.map(|(hash, text)| (*hash, text.clone())).collect()
 }
 

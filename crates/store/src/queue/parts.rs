@@ -2,13 +2,13 @@
 //! changes both locks the job's row first.
 
 use super::candidate::{Attempt, Candidate};
-use super::heartbeat::has_expired;
 use super::{CANCEL, micros, stop};
 use crate::action;
 use crate::db::Db;
 use crate::enqueue::status_event;
 use crate::error::{Result, StoreError};
 use crate::fence::Fence;
+use crate::leases::has_expired;
 use crate::rows::JOB;
 use crate::shares;
 use crate::value::params;

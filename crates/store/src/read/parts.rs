@@ -2,7 +2,7 @@
 
 use crate::db::Db;
 use crate::error::Result;
-use crate::queue::has_expired;
+use crate::leases::has_expired;
 use crate::value::from_row;
 
 /// Jobs in parts that have not stopped, and their parts.

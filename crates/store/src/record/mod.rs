@@ -3,18 +3,14 @@
 mod abandon;
 mod attempts;
 mod close;
-pub(crate) mod commit;
+mod commit;
 mod derived;
 mod end;
-mod head;
-mod held_heads;
 mod memory;
 mod notes;
 mod prepared;
 
-pub(crate) use self::head::Head;
-pub(crate) use self::held_heads::HeldHeads;
-pub(crate) use self::prepared::PreparedCommits;
+use self::prepared::PreparedCommits;
 use crate::db::{Db, Statement};
 use crate::error::{Result, StoreError};
 use crate::fence::Fence;

@@ -1,9 +1,9 @@
 //! Commits with everything that needs no database: computed by the caller, so that the single writer does not.
 
-use super::head::Head;
 use crate::error::StoreError;
 use crate::rows::make_storable;
 use crate::search;
+use crate::session_head::Head;
 use crate::texts::{NewText, NewTexts};
 use papertape_core::id::ContentHash;
 use papertape_core::json;
@@ -15,15 +15,15 @@ use std::collections::BTreeSet;
 
 /// Commits of one session that share a transaction.
 #[derive(Debug)]
-pub(crate) struct PreparedCommits {
-    pub(crate) lease: Lease,
+pub(super) struct PreparedCommits {
+    pub(super) lease: Lease,
     pub(super) session: SessionId,
     pub(super) detached: bool,
     /// Max events that they produce.
     pub(super) events: usize,
     /// Whether they are progress of the job. Starting a step or interrupting one is not.
     pub(super) is_progress: bool,
-    pub(crate) texts: NewTexts,
+    pub(super) texts: NewTexts,
     /// The session's counters, if they are known.
     pub(super) head: Option<Head>,
     pub(super) commits: Vec<(Timestamp, Vec<PreparedWrite>)>,

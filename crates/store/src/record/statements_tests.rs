@@ -176,8 +176,9 @@ async fn a_step_takes_few_statements() {
         commits.head = head.take();
         let mut db = SqliteDb::new(&mut connection);
         let mut counting = Counting { db: &mut db, statements: Vec::new(), bytes: 0 };
-        let applied = commit::apply(&mut counting, &commits).now_or_never().expect("waits for nothing");
-        head = Some(applied.expect("is written"));
+        let applied =
+            commit::apply_all(&mut counting, &[&commits]).now_or_never().expect("waits for nothing");
+        head = applied.expect("is written").pop();
         (counting.statements, counting.bytes)
     };
     let said = "a long answer ".repeat(20);

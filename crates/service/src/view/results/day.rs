@@ -138,6 +138,8 @@ pub(crate) async fn session_trades(
         trade
     });
     Ok(trades.collect())
+}
+
 /// The day of a masked job under real names and dates. What the agent wrote stays as it is.
 fn real(config: Option<&SimulationConfig>, mut result: DayResult) -> Result<DayResult, ServiceError> {
     let Some(masking) = config.and_then(|config| masked::translation(config, None)) else {

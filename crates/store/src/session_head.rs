@@ -1,7 +1,6 @@
 //! The counters in a session's row: its messages, its chain or its summaries' chain, its usage. Read at the start
 //! of a transaction, unless the session's last commit left them, and written back at its end.
 
-use super::prepared::PreparedCommits;
 use crate::db::{Backend, Db};
 use crate::error::{Result, StoreError};
 use crate::value::{Array, Row, from_row, params};
@@ -19,12 +18,12 @@ use std::collections::{BTreeMap, BTreeSet};
 /// A session's counters, to which this transaction has exclusive access.
 #[derive(Clone, Debug)]
 pub(crate) struct Head {
-    pub(super) id: SessionId,
-    pub(super) job: JobId,
-    pub(super) agent: AgentName,
-    pub(super) date: Date,
-    pub(super) closed: bool,
-    pub(super) next_message: i64,
+    pub(crate) id: SessionId,
+    pub(crate) job: JobId,
+    pub(crate) agent: AgentName,
+    pub(crate) date: Date,
+    pub(crate) closed: bool,
+    pub(crate) next_message: i64,
     length: i64,
     /// The chain's length in the database.
     stored_length: i64,
@@ -39,18 +38,18 @@ pub(crate) struct Head {
 
 /// The step that derived rows belong to.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Origin<'a> {
-    pub(super) step_id: i64,
-    pub(super) path: &'a StepPath,
-    pub(super) at: Timestamp,
+pub(crate) struct Origin<'a> {
+    pub(crate) step_id: i64,
+    pub(crate) path: &'a StepPath,
+    pub(crate) at: Timestamp,
 }
 
 /// A link added to the chain.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Link {
-    pub(super) seq: i64,
-    pub(super) previous: ContentHash,
-    pub(super) hash: ContentHash,
+pub(crate) struct Link {
+    pub(crate) seq: i64,
+    pub(crate) previous: ContentHash,
+    pub(crate) hash: ContentHash,
 }
 
 impl Head {
@@ -77,12 +76,12 @@ impl Head {
     }
 
     /// Adds a link to the chain.
-    pub(super) fn link(&mut self, link: &Value) -> Link {
+    pub(crate) fn link(&mut self, link: &Value) -> Link {
         self.link_text(&json::canonical(link))
     }
 
     /// Like [`Self::link`], with the link's canonical JSON.
-    pub(super) fn link_text(&mut self, link: &str) -> Link {
+    pub(crate) fn link_text(&mut self, link: &str) -> Link {
         let previous = self.hash;
         self.hash = chain::follow_text(previous, link);
         self.length += 1;
@@ -91,20 +90,20 @@ impl Head {
     }
 
     /// Takes the newest link back: its row was not written.
-    pub(super) fn unlink(&mut self, link: Link) {
+    pub(crate) fn unlink(&mut self, link: Link) {
         self.hash = link.previous;
         self.length -= 1;
     }
 
     /// The next message's index.
-    pub(super) fn message(&mut self) -> i64 {
+    pub(crate) fn message(&mut self) -> i64 {
         self.changed = true;
         self.next_message += 1;
         self.next_message - 1
     }
 
     /// Adds an attempt's usage.
-    pub(super) fn spend(&mut self, attempt: &AttemptEnd) {
+    pub(crate) fn spend(&mut self, attempt: &AttemptEnd) {
         let estimate = attempt.estimate.filter(|_| attempt.usage.is_none());
         if let Some(usage) = attempt.usage.or(estimate.map(|estimate| estimate.usage)) {
             self.usage += usage;
@@ -160,21 +159,24 @@ impl Head {
 
 /// The counters of the sessions that a transaction writes for, each read once.
 #[derive(Debug)]
-pub(super) struct Heads<'a> {
+pub(crate) struct Heads<'a> {
     lease: &'a Lease,
     unused: BTreeMap<(SessionId, bool), Head>,
 }
 
 impl<'a> Heads<'a> {
-    /// Takes the counters that the commits know, and reads the others.
-    pub(super) async fn load(db: &mut dyn Db, lease: &'a Lease, group: &[&PreparedCommits]) -> Result<Self> {
+    /// Takes the counters that are known, and reads those of the other sessions; `true`: the summaries' counters.
+    pub(crate) async fn load(
+        db: &mut dyn Db,
+        lease: &'a Lease,
+        sessions: impl Iterator<Item = (SessionId, bool, Option<&Head>)>,
+    ) -> Result<Self> {
         let mut heads = Self { lease, unused: BTreeMap::new() };
         let mut wanted: BTreeMap<bool, BTreeSet<SessionId>> = BTreeMap::new();
-        for commits in group {
-            let (id, detached) = (commits.session, commits.detached);
-            match &commits.head {
+        for (id, detached, known) in sessions {
+            match known {
                 Some(head) => drop(heads.unused.insert((id, detached), head.clone())),
-                // An earlier commit of the group leaves them.
+                // An earlier commit leaves them.
                 None if heads.unused.contains_key(&(id, detached)) => {}
                 None => drop(wanted.entry(detached).or_default().insert(id)),
             }
@@ -205,7 +207,7 @@ impl<'a> Heads<'a> {
     }
 
     /// The counters of a session. If `detached`, usage is added to the summaries' columns.
-    pub(super) async fn take(&mut self, db: &mut dyn Db, id: SessionId, detached: bool) -> Result<Head> {
+    pub(crate) async fn take(&mut self, db: &mut dyn Db, id: SessionId, detached: bool) -> Result<Head> {
         if !self.unused.contains_key(&(id, detached)) {
             self.read(db, BTreeSet::from([id]), detached).await?;
         }
@@ -214,7 +216,7 @@ impl<'a> Heads<'a> {
     }
 
     /// Writes a session's counters back and keeps them for its next commit. Returns them.
-    pub(super) async fn put_back(&mut self, db: &mut dyn Db, mut head: Head) -> Result<Head> {
+    pub(crate) async fn put_back(&mut self, db: &mut dyn Db, mut head: Head) -> Result<Head> {
         if head.save(db).await? {
             // Both tapes of a session share a column.
             self.unused.remove(&(head.id, !head.detached));

@@ -1,7 +1,7 @@
 //! The counters of sessions between their commits. Only the holder of a job's lease changes them, so it need not read
 //! them again.
 
-use super::head::Head;
+use crate::session_head::Head;
 use papertape_core::record::{Lease, SessionId};
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -29,12 +29,12 @@ enum Slot {
 
 /// The number of a commit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Ticket(u64);
+pub(crate) struct Ticket(u64);
 
 impl HeldHeads {
     /// Takes a session's counters for a commit, if this lease wrote them. If the outcome of the commit is not known, the
     /// next one reads them.
-    pub(super) fn take(&self, lease: &Lease, session: SessionId) -> (Ticket, Option<Head>) {
+    pub(crate) fn take(&self, lease: &Lease, session: SessionId) -> (Ticket, Option<Head>) {
         let mut state = self.lock();
         if state.sessions.len() >= MAX_HELD {
             state.sessions.clear();
@@ -49,7 +49,7 @@ impl HeldHeads {
     }
 
     /// Holds the counters of an open session after a commit, unless another commit has begun since.
-    pub(super) fn hold(&self, lease: &Lease, ticket: Ticket, head: Head) {
+    pub(crate) fn hold(&self, lease: &Lease, ticket: Ticket, head: Head) {
         let mut state = self.lock();
         let session = head.id;
         if !matches!(state.sessions.get(&session), Some(Slot::Taken(last)) if *last == ticket) {
