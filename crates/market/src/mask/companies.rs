@@ -130,7 +130,7 @@ impl Company {
         let chinese = names::chinese(seed, self.names[0], taken);
         let mut forms: Vec<Form> =
             self.names.iter().map(|name| name_form((*name).to_owned(), &latin, &chinese)).collect();
-        let free = self.symbols.iter().map(|it| Symbol::new(it)).filter(|it| !real.contains(it));
+        let free = self.symbols.iter().map(Symbol::new).filter(|it| !real.contains(it));
         let free: BTreeSet<Symbol> = free.collect();
         let codes = symbols::masked(seed, &free, &BTreeSet::new()).unwrap_or_default();
         // A symbol that only one letter writes says nothing without its name.

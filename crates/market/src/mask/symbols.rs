@@ -170,7 +170,7 @@ mod tests {
     use papertape_core::id::ContentHash;
 
     fn of(symbols: &[&str]) -> BTreeMap<Symbol, Symbol> {
-        let real = symbols.iter().map(|it| Symbol::new(it)).collect();
+        let real = symbols.iter().map(Symbol::new).collect();
         masked(Seed::new(ContentHash::of(b"x")), &real, &BTreeSet::new()).expect("enough symbols")
     }
 

@@ -13,7 +13,7 @@ use papertape_core::time::Date;
 use papertape_market::{BUNDLED_NAME, Catalogue};
 use papertape_runtime::config::SimulationConfig;
 use papertape_runtime::replay;
-use papertape_service::trigger::{Request as Simulation, trigger};
+use papertape_service::trigger::{BranchRequest, Request as Simulation, branch, trigger};
 use papertape_testkit::model_server::{ModelServer, ScriptedAnswer};
 use rust_decimal::Decimal;
 use serde_json::{Value, json};
@@ -391,6 +391,32 @@ async fn arms_are_compared_only_where_the_mask_is_varied() {
         .good(&format!("/compare?select=experiment:{id}/house::momentum@all,baseline:buy_and_hold"))
         .await;
     assert_eq!(one["pairs"][0]["mismatches"], json!([]), "{one}");
+
+    // A branch is named in real terms, and an error too.
+    let cut = BranchRequest {
+        agent: None,
+        date: jiff::civil::date(2012, 3, 8),
+        at: None,
+        model: Some("house::contrarian".to_owned()),
+        instructions: None,
+        sampling: None,
+    };
+    let branched = branch(&world.app, &JobId::new(&jobs[3]), cut).await.expect("it branches");
+    world.work(branched.job.as_str()).await;
+    let shown = world.good(&format!("/jobs/{}", branched.job)).await;
+    assert_eq!(shown["job"]["simulation"]["branch"]["date"], "2012-03-08");
+    let compared = world.good(&format!("/compare?select=job:{},job:{}", jobs[3], branched.job)).await;
+    assert_eq!(
+        (&compared["branch"]["date"], &compared["pairs"][0]["mismatches"]),
+        (&json!("2012-03-08"), &json!([]))
+    );
+    let weekend = (jiff::civil::date(2012, 3, 3), jiff::civil::date(2012, 3, 4));
+    let error =
+        trigger(&world.app, rules(Some(MaskKind::All), weekend)).await.expect_err("no day").to_string();
+    assert!(error.contains("2012-03-03 to 2012-03-04"), "{error}");
+    let mixed = Simulation { memory_from: Some(JobId::new(&jobs[0])), ..rules(Some(MaskKind::All), span) };
+    let error = trigger(&world.app, mixed).await.expect_err("another world").to_string();
+    assert!(error.starts_with("memory_from"), "{error}");
 
     // What a masked job cannot be.
     let again = Simulation { start_date: None, ..rules(Some(MaskKind::All), span) };

@@ -84,7 +84,7 @@ pub(super) async fn plan(app: &App, request: &ExperimentRequest) -> Result<Prepa
         windows => windows.iter().map(|window| (window.start_date, Some(window.end_date))).collect(),
     };
     let mut jobs = Vec::new();
-    let mut cells: Vec<(Option<MaskKind>, (Date, Option<Date>))> = Vec::new();
+    let mut cells = Vec::new();
     for mask in arms {
         cells.extend(spans.iter().map(|span| (mask, *span)));
     }

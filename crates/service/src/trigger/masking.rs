@@ -21,10 +21,10 @@ pub(super) struct MaskedWorld {
 }
 
 /// The masked world of a request; `None` if it is not masked.
-pub(super) fn masked_world(
+pub(super) async fn masked_world(
     app: &App,
     request: &Request,
-    source: &Dataset,
+    source: &Arc<Dataset>,
     agents: &[AgentConfig],
 ) -> Result<Option<MaskedWorld>, ServiceError> {
     let Some(kind) = request.masking else { return Ok(None) };
@@ -45,7 +45,10 @@ pub(super) fn masked_world(
         let message = format!("{} is already masked; name its source", source.name());
         return Err(ServiceError::invalid("masking", message));
     }
-    let (dataset, masking) = app.catalogue.masked(source, kind).map_err(of_dataset)?;
+    // For a large dataset, this is much CPU and disk work.
+    let (catalogue, source) = (Arc::clone(&app.catalogue), Arc::clone(source));
+    let masked = tokio::task::spawn_blocking(move || catalogue.masked(&source, kind)).await;
+    let (dataset, masking) = masked.map_err(anyhow::Error::from)?.map_err(of_dataset)?;
     Ok(Some(MaskedWorld { dataset, masking }))
 }
 

@@ -51,7 +51,7 @@ pub(super) async fn plan(app: &App, request: &Request) -> Result<PreparedJob, Se
         ));
     }
     let memory = memory_settings(request, defaults.memory)?;
-    let world = masked_world(app, request, &dataset, &agents)?;
+    let world = masked_world(app, request, &dataset, &agents).await?;
     let mut config = SimulationConfig {
         dataset: DatasetRef { name: dataset.name().to_owned(), hash: dataset.hash() },
         start_date: request.start_date.unwrap_or(end_date),
@@ -90,20 +90,40 @@ pub(super) async fn plan(app: &App, request: &Request) -> Result<PreparedJob, Se
     if let Some(job) = &request.memory_from {
         check_memory(app, job, &config).await?;
     }
-    let request = &Request { start_date, ..request.clone() };
-    let mut plan = Plan { app, dataset: &dataset, request, texts: BTreeMap::new(), warnings: Vec::new() };
+    let request = Request { start_date, ..request.clone() };
+    let masking = config.translation().cloned();
+    let planned = plan_days(app, &request, &dataset, config).await;
+    let Some(masking) = masking else { return planned };
+    // What is said about the masked days is said about the requested ones.
+    let mut job = planned.map_err(|error| match error {
+        ServiceError::Invalid { field, message } => ServiceError::invalid(field, masking.real_text(&message)),
+        other => other,
+    })?;
+    job.warnings = job.warnings.iter().map(|warning| masking.real_text(warning)).collect();
+    Ok(job)
+}
+
+/// Plans the days of a job over its dataset.
+async fn plan_days(
+    app: &App,
+    request: &Request,
+    dataset: &Dataset,
+    mut config: SimulationConfig,
+) -> Result<PreparedJob, ServiceError> {
+    let defaults = &app.config.simulation;
+    let mut plan = Plan { app, dataset, request, texts: BTreeMap::new(), warnings: Vec::new() };
     let (days, supersedes) = plan.resolve(&mut config).await?;
     let Plan { texts, mut warnings, .. } = plan;
     if days.is_empty() {
         let range = format!("from {} to {}", config.start_date, config.end_date);
         return Err(ServiceError::invalid("end_date", format!("the dataset has no trading day {range}")));
     }
-    warnings.extend(benchmark(&dataset, &mut config, &days, request.benchmark.is_some())?);
-    warnings.extend(out_of_range_warning(&dataset, config.start_date, config.end_date));
-    warnings.extend(without_members(&dataset, &config, &days)?);
+    warnings.extend(benchmark(dataset, &mut config, &days, request.benchmark.is_some())?);
+    warnings.extend(out_of_range_warning(dataset, config.start_date, config.end_date));
+    warnings.extend(without_members(dataset, &config, &days)?);
     let is_named = !request.symbols.is_empty() || !defaults.symbols.is_empty();
     let named = is_named && config.universe.is_none();
-    let late = not_listed(&dataset, &config, &days).filter(|_| named);
+    let late = not_listed(dataset, &config, &days).filter(|_| named);
     if let Some(late) = late.as_ref().filter(|_| request.profile) {
         return Err(ServiceError::invalid("symbols", late.clone()));
     }
@@ -116,9 +136,6 @@ pub(super) async fn plan(app: &App, request: &Request) -> Result<PreparedJob, Se
         ));
     }
     let kind = if request.profile { JobKind::Profile } else { JobKind::Simulate };
-    if let Some(masking) = config.translation() {
-        warnings = warnings.iter().map(|warning| masking.real_text(warning)).collect();
-    }
     Ok(PreparedJob { config, days, texts: texts.into_values().collect(), warnings, supersedes, kind })
 }
 

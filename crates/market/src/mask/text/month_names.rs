@@ -23,7 +23,7 @@ pub(super) const PATTERN: &str = "(?i:jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(
 /// The month that a name means, from 1.
 pub(super) fn month(name: &str) -> Option<i8> {
     let begins = |full: &&str| full.len() >= name.len() && full[..name.len()].eq_ignore_ascii_case(name);
-    let at = NAMES.iter().position(|full| begins(&full))?;
+    let at = NAMES.iter().position(begins)?;
     i8::try_from(at + 1).ok()
 }
 
