@@ -1,5 +1,6 @@
 //! One agent's day.
 
+use crate::cutoff::TrainingCutoffResponse;
 use crate::number::Number;
 use crate::number::number;
 use crate::quality::{BooksFacts, DayQualityResponse};
@@ -9,7 +10,6 @@ use crate::results::account::{
 };
 use crate::results::conventions::ConventionsResponse;
 use crate::results::conventions::category;
-use crate::results::cutoff::TrainingCutoffResponse;
 use crate::results::provenance::Provenance;
 use crate::results::range::DoneBefore;
 use crate::results::recorded::RecordedResponse;

@@ -15,7 +15,7 @@ use papertape_core::money::Money;
 use papertape_core::time::Date;
 use papertape_evidence::{ReturnSeries, net_of_cost};
 use papertape_protocol::compare::MAX_ITEMS;
-use papertape_protocol::results::cutoff::TrainingCutoffResponse;
+use papertape_protocol::cutoff::TrainingCutoffResponse;
 use papertape_runtime::config::SimulationConfig;
 use rust_decimal::Decimal;
 use std::collections::{BTreeMap, BTreeSet};
