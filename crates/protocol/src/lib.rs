@@ -13,6 +13,7 @@ pub mod chat;
 pub mod compare;
 pub mod compare_traces;
 pub mod curves;
+pub mod cutoff;
 pub mod datasets;
 pub mod deployment;
 pub mod desk;

@@ -1,10 +1,10 @@
 //! Memory probes: what they ask a model, and what they found.
 
 use crate::compare::pair::IntervalResponse;
+use crate::cutoff::TrainingCutoffResponse;
 use crate::deployment::Deployment;
 use crate::fields::{JsonObject, MAX_INT64, maybe_day, whole};
 use crate::number::Number;
-use crate::results::cutoff::TrainingCutoffResponse;
 use crate::simulate::LimitBody;
 use crate::usage::UsageSummary;
 use papertape_core::record::JobStatus;

@@ -4,9 +4,9 @@ pub mod branch;
 pub mod pair;
 pub mod random;
 
+use crate::cutoff::TrainingCutoffResponse;
 use crate::deployment::Deployment;
 use crate::number::Number;
-use crate::results::cutoff::TrainingCutoffResponse;
 use branch::BranchComparison;
 use pair::{ComparedPair, IntervalResponse, MeanResponse, SharpeResponse};
 use papertape_core::time::Date;

@@ -1,9 +1,9 @@
 //! Results of experiments: every trial, with mean and spread.
 
 use super::{PlannedAgent, Window};
+use crate::cutoff::TrainingCutoffResponse;
 use crate::deployment::Deployment;
 use crate::number::Number;
-use crate::results::cutoff::TrainingCutoffResponse;
 use papertape_core::record::JobStatus;
 use papertape_core::time::Date;
 use serde::{Deserialize, Serialize};

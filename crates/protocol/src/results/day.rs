@@ -1,5 +1,6 @@
 //! One agent's day.
 
+use crate::cutoff::TrainingCutoffResponse;
 use crate::masking::MaskedResponse;
 use crate::number::Number;
 use crate::number::number;
@@ -10,7 +11,6 @@ use crate::results::account::{
 };
 use crate::results::conventions::ConventionsResponse;
 use crate::results::conventions::category;
-use crate::results::cutoff::TrainingCutoffResponse;
 use crate::results::provenance::Provenance;
 use crate::results::range::DoneBefore;
 use crate::results::recorded::RecordedResponse;

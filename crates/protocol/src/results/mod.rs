@@ -4,7 +4,6 @@ pub mod account;
 pub mod baseline;
 pub mod benchmark;
 pub mod conventions;
-pub mod cutoff;
 pub mod day;
 pub mod head;
 pub mod history;

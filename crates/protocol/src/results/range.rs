@@ -1,5 +1,6 @@
 //! One agent's range of days.
 
+use crate::cutoff::TrainingCutoffResponse;
 use crate::masking::MaskedResponse;
 use crate::number::Number;
 use crate::quality::{BooksFacts, DegradedDayResponse};
@@ -8,7 +9,6 @@ use crate::results::account::InsolvencyResponse;
 use crate::results::baseline::Baselines;
 use crate::results::benchmark::BenchmarkResponse;
 use crate::results::conventions::ConventionsResponse;
-use crate::results::cutoff::TrainingCutoffResponse;
 use crate::results::history::HistoryResponse;
 use crate::results::metrics::Metrics;
 use crate::results::point_in_time::PointInTimeReason;

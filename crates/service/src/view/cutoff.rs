@@ -5,7 +5,7 @@ use papertape_agents::config::AgentConfig;
 use papertape_core::id::AgentName;
 use papertape_core::message::ModelName;
 use papertape_core::time::Date;
-use papertape_protocol::results::cutoff::TrainingCutoffResponse;
+use papertape_protocol::cutoff::TrainingCutoffResponse;
 use papertape_runtime::config::SimulationConfig;
 use std::collections::BTreeSet;
 

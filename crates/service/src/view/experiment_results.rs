@@ -8,11 +8,11 @@ use crate::error::ServiceError;
 use papertape_core::id::JobId;
 use papertape_core::ports::RecordStore as _;
 use papertape_core::record::UsageTotal;
+use papertape_protocol::cutoff::TrainingCutoffResponse;
 use papertape_protocol::experiments::{
     AgentTrials, ExperimentResults, PlannedAgent, Spread, TrialResult, TrialSpread, Window, WindowTrials,
 };
 use papertape_protocol::number::{figure, number};
-use papertape_protocol::results::cutoff::TrainingCutoffResponse;
 use papertape_protocol::results::range::RangeResult;
 use papertape_protocol::results::{ResultsQuery, ResultsResponse};
 use papertape_store::ExperimentJobOverview;

@@ -16,7 +16,7 @@ use papertape_core::money::Money;
 use papertape_core::time::Date;
 use papertape_protocol::compare::MAX_ITEMS;
 use papertape_protocol::experiments::Manifest;
-use papertape_protocol::results::cutoff::TrainingCutoffResponse;
+use papertape_protocol::cutoff::TrainingCutoffResponse;
 use papertape_runtime::config::SimulationConfig;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
