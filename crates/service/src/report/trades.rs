@@ -11,6 +11,7 @@ use papertape_protocol::results::day::Trade;
 use papertape_runtime::config::SimulationConfig;
 use papertape_store::{Page, PageRequest, Placed, ResultFilter, SessionResult};
 use rust_decimal::Decimal;
+use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
 /// How many round trips are shown of each kind.
@@ -135,7 +136,7 @@ impl TradeBook {
     pub(super) fn rank(&mut self) {
         let mut all = std::mem::take(&mut self.all);
         self.trips = all.len();
-        all.sort_by(|a, b| b.pnl().cmp(&a.pnl()));
+        all.sort_by_key(|trip| Reverse(trip.pnl()));
         self.best = all.iter().filter(|trip| trip.pnl() > Decimal::ZERO).take(MAX_TRIPS).cloned().collect();
         self.worst =
             all.into_iter().rev().filter(|trip| trip.pnl() < Decimal::ZERO).take(MAX_TRIPS).collect();

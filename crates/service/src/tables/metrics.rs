@@ -43,7 +43,7 @@ fn of_agent(tables: &mut Tables, result: &RangeResult) -> anyhow::Result<()> {
     let mut write =
         |series: &str, days: usize, why: Option<&str>, metrics: Vec<Metric>| -> anyhow::Result<()> {
             for metric in metrics {
-                let unavailable = metric.value.is_none().then(|| match why {
+                let unavailable = metric.value.is_none().then_some(match why {
                     Some(why) => why,
                     None if metric.is_annualized && days < papertape_core::metric::MIN_ANNUALIZED_DAYS => {
                         "too_few_days"

@@ -126,6 +126,9 @@ fn precise(value: f64) -> String {
     super::super::words::signed(100.0 * value, 3, "%")
 }
 
+/// How a number is written.
+type Format = fn(f64) -> String;
+
 type Row = (&'static str, fn(Words, &Metrics) -> Value);
 
 fn rows(words: Words) -> [Row; 19] {
@@ -255,7 +258,7 @@ fn relative(html: &mut Html, data: &ReportData) {
         html.raw("<tr><td>");
         agent(html, data, &run.result.model);
         html.raw("</td>");
-        let values: [(Option<f64>, fn(f64) -> String); 6] = [
+        let values: [(Option<f64>, Format); 6] = [
             (metrics.excess_return, percent),
             (metrics.alpha, percent),
             (metrics.beta, ratio),
