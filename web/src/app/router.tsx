@@ -1,7 +1,9 @@
 // Routes. All views are under /app/, which no API route uses.
-import { createRootRoute, createRoute, createRouter, lazyRouteComponent, redirect, useRouter } from '@tanstack/react-router'
+import { createRootRoute, createRoute, createRouter, Link, redirect } from '@tanstack/react-router'
 import { useText } from '@/shared/i18n'
-import { Empty, Failed, Loading } from '@/shared/ui/states'
+import { Empty, Loading } from '@/shared/ui/states'
+import { lazyRouteComponent } from './lazyView'
+import { RouteError } from './RouteError'
 import { Shell } from './Shell'
 
 const root = createRootRoute({ component: Shell, notFoundComponent: NotFound })
@@ -134,21 +136,12 @@ function Pending() {
   )
 }
 
-function RouteError({ error }: { error: unknown }) {
-  const router = useRouter()
-  return (
-    <div className="page">
-      <Failed error={error} retry={() => void router.invalidate()} />
-    </div>
-  )
-}
-
 function NotFound() {
   const t = useText()
   return (
     <div className="page">
       <Empty title={t('state.nowhere')}>
-        <a href="/app/runs">{t('nav.runs')}</a>
+        <Link to="/app/runs">{t('nav.runs')}</Link>
       </Empty>
     </div>
   )

@@ -26,6 +26,7 @@ export function makeFormat(locale: string) {
   const short = new Intl.DateTimeFormat(locale, { month: 'short', day: 'numeric', timeZone: 'UTC' })
   const weekday = new Intl.DateTimeFormat(locale, { weekday: 'short', timeZone: 'UTC' })
   const months = new Intl.DateTimeFormat(locale, { year: 'numeric', month: 'long', timeZone: 'UTC' })
+  const monthNames = new Intl.DateTimeFormat(locale, { month: 'short', timeZone: 'UTC' })
   const instants = new Intl.DateTimeFormat(locale, { dateStyle: 'medium', timeStyle: 'medium', hourCycle: 'h23' })
   const clocks = new Intl.DateTimeFormat(locale, { timeStyle: 'medium', hourCycle: 'h23' })
   const zoned = new Map<string, Intl.DateTimeFormat>()
@@ -95,6 +96,8 @@ export function makeFormat(locale: string) {
       const date = at(`${text.slice(0, 7)}-01T00:00:00Z`)
       return date ? months.format(date) : ABSENT
     },
+    /** The short name of a month, 1 to 12. */
+    monthName: (month: number) => monthNames.format(new Date(Date.UTC(2001, month - 1, 1))),
     shortDay: (text: string) => {
       const date = at(`${text.slice(0, 10)}T00:00:00Z`)
       return date ? short.format(date) : ABSENT

@@ -3,7 +3,8 @@ import { http, HttpResponse, type JsonBodyType } from 'msw'
 import { setupServer } from 'msw/node'
 import type { LogEntry, LogJob } from '@/server/actions'
 
-export const network = setupServer()
+/** A healthy server. */
+export const network = setupServer(http.get('/health', () => HttpResponse.json({ status: 'ok', version: '0', problems: [], warnings: [] })))
 
 /** Responds to a route with JSON. */
 export function respondWith(path: string, body: JsonBodyType, status = 200): void {

@@ -3,7 +3,7 @@ import { keepPreviousData, useQuery, type UseQueryResult } from '@tanstack/react
 import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router'
 import { useState } from 'react'
 import { useLiveJob } from '@/server/live'
-import { curves as curvesQuery, job as jobQuery, jobResults } from '@/server/queries'
+import { curves as curvesQuery, dataset as datasetQuery, job as jobQuery, jobResults } from '@/server/queries'
 import { type Curves, hasStopped, type Job } from '@/server/types'
 import { type Format, useFormat } from '@/shared/format'
 import { type Translate, useText, useWord } from '@/shared/i18n'
@@ -100,7 +100,7 @@ const NO_DATES: string[] = []
 function SelectedTab({ tab, job, curves }: { tab: Tab; job: Job; curves: UseQueryResult<Curves> }) {
   switch (tab) {
     case 'trades':
-      return <TradesView job={job} />
+      return <TradesView job={job} curves={curves.data} />
     case 'log':
       return <JobLogPanel jobId={job.job_id} expectType={job.kind} initialJob={job} />
     case 'setup':
@@ -113,8 +113,10 @@ function SelectedTab({ tab, job, curves }: { tab: Tab; job: Job; curves: UseQuer
 function PerformanceTab({ job, curves }: { job: Job; curves: UseQueryResult<Curves> }) {
   const t = useText()
   const [benchmark, setBenchmark] = useState('')
-  // Metrics of several years take longer and must not delay the curves.
-  const results = useQuery({ ...jobResults(job.job_id, benchmark), enabled: curves.data !== undefined, placeholderData: keepPreviousData })
+  // Metrics of several years take longer and must not delay the curves. Before the first close there are none.
+  const hasResults = curves.data?.agents.some((agent) => agent.portfolio_values.some((value) => value !== null)) ?? false
+  const results = useQuery({ ...jobResults(job.job_id, benchmark), enabled: hasResults, placeholderData: keepPreviousData })
+  const dataset = useQuery({ ...datasetQuery(job.simulation?.dataset.hash ?? ''), enabled: job.simulation != null })
   if (curves.isPending) return <Loading rows={10} />
   if (!curves.data) return <Failed error={curves.error} retry={() => void curves.refetch()} />
   const closed = curves.data.agents.some((agent) => agent.starting_portfolio_value != null)
@@ -125,7 +127,7 @@ function PerformanceTab({ job, curves }: { job: Job; curves: UseQueryResult<Curv
       </Empty>
     )
   }
-  return <Performance job={job} curves={curves.data} results={results} pick={<BenchmarkPick job={job} value={benchmark} onChange={setBenchmark} />} />
+  return <Performance job={job} curves={curves.data} results={results} zone={dataset.data?.zone ?? null} pick={<BenchmarkPick job={job} value={benchmark} onChange={setBenchmark} />} />
 }
 
 function titleOf(job: Job, format: Format, t: Translate, word: ReturnType<typeof useWord>): string {
@@ -163,6 +165,7 @@ function Head({ job, connection, stopping, onBranch, onDeleted }: HeadProps) {
         <div className="facts">
           <StatusMark status={job.status} />
           {connection === 'live' && <span className="live">{t('live.on')}</span>}
+          {(connection === 'connecting' || connection === 'updating') && <span className="quiet">{t('live.updating')}</span>}
           <span className="tnum">{t('runs.days.of', { done: completed + skipped, total })}</span>
           <JobQualityTag quality={job.quality} />
           <span

@@ -16,6 +16,8 @@ import { JobQualityTag, QualityShare, useCost } from '@/shared/ui/quality'
 export function RunGroup({ job }: { job: Job }) {
   const results = useQuery({
     ...jobResults(job.job_id),
+    // Before the first close there are none.
+    enabled: job.progress.completed + job.progress.skipped > 0 || hasStopped(job.status),
     refetchInterval: hasStopped(job.status) ? false : 5000,
   })
   const agents = job.simulation?.agents ?? []
