@@ -112,7 +112,7 @@ test('the charts of a run zoom by presets, and its history is complete', async (
   const { results } = await world.json('GET', `/results?job_id=${id}`)
   const momentum = results.find((result) => result.model === 'house::momentum')
   const months = page.getByRole('region', { name: 'Monthly returns' })
-  await months.getByText(/America\/New_York/).waitFor()
+  await months.getByText(/\(ET\)/).waitFor()
   // The months, and the total of the year.
   assert.equal(await months.locator('td.heat').count(), momentum.history.months.length + 1)
   await page.getByRole('img', { name: 'Rolling Sharpe ratio' }).waitFor()
@@ -148,7 +148,7 @@ test('round trips add up to the ledger’s results, and follow the charted symbo
   await page.getByRole('region', { name: 'Prices' }).getByRole('button', { name: symbol, exact: true }).click()
   await trips.getByRole('button', { name: symbol, exact: true }).click()
   await trips.getByText(money.format(total(symbol))).first().waitFor()
-  const symbols = await trips.locator('tbody tr td:nth-child(3)').allInnerTexts()
+  const symbols = await trips.locator('tbody tr td:first-child').allInnerTexts()
   assert.deepEqual([...new Set(symbols)], [symbol])
   // Each trip links to the fill that opened it.
   await trips.getByRole('table').getByRole('link').first().click()

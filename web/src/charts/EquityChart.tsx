@@ -44,6 +44,9 @@ interface DrawnCurve {
 
 const NO_LABELS = { priceLineVisible: false, lastValueVisible: false }
 
+/** The scale covers at least half a percent up and down, so that a flat line looks flat. */
+const MIN_SCALE = { priceRange: { minValue: 0.995, maxValue: 1.005 } }
+
 /** With more agents, drawdowns are lines, because areas would hide each other. */
 const MAX_AREAS = 3
 
@@ -79,7 +82,7 @@ export function EquityChart({ curves, start, dates, onDay, onPick }: Props) {
     watch.current(created, box.current)
     chart.current = created
     // The line of no return, on every day of the axis.
-    const series = created.addSeries(LineSeries, { ...NO_LABELS, priceFormat: growthOf(format), color: resolveColor('--line-strong'), lineWidth: 1, crosshairMarkerVisible: false }, 0)
+    const series = created.addSeries(LineSeries, { ...NO_LABELS, priceFormat: growthOf(format), color: resolveColor('--line-strong'), lineWidth: 1, crosshairMarkerVisible: false, autoscaleInfoProvider: () => MIN_SCALE }, 0)
     axis.current = { series, days: 0 }
     const lines = drawn.current
     return () => {
@@ -129,6 +132,7 @@ export function EquityChart({ curves, start, dates, onDay, onPick }: Props) {
     <figure className="chart">
       <ChartTools presets={presets} range={view.range} onRange={view.onRange} log={view.log} onLog={view.setLog} onReset={view.onReset} />
       <div className="chart-box equity" ref={box} role="img" aria-label={t('chart.equity')} />
+      {curves.some((curve) => curve.degraded?.length) && <figcaption className="quiet chart-events">{t('chart.degraded')}</figcaption>}
       <Credit />
     </figure>
   )

@@ -149,6 +149,7 @@ export function PriceChart({ label, bars, fills = NONE, events = NO_EVENTS, degr
       </div>
       <div className="chart-box price" ref={box} role="img" aria-label={t('chart.price', { symbol: label })} />
       {events.length > 0 && <Events events={events} />}
+      {degraded.length > 0 && <figcaption className="quiet chart-events">{t('chart.degraded')}</figcaption>}
       <Credit />
     </figure>
   )

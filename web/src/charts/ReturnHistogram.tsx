@@ -33,6 +33,11 @@ export function ReturnHistogram({ label, bins }: { label: string; bins: Bin[] })
           <rect className={bin.from >= 0 ? 'gain' : 'loss'} x={LEFT + index * step + 0.5} width={Math.max(0.5, step - 1)} y={y(bin.count)} height={y(0) - y(bin.count)}>
             <title>{t('history.bin', { from: format.change(bin.from, digits), to: format.change(bin.to, digits), count: bin.count })}</title>
           </rect>
+          {bin.zeros > 0 && (
+            <rect className="even" x={LEFT + index * step + 0.5} width={Math.max(0.5, step - 1)} y={y(bin.zeros)} height={y(0) - y(bin.zeros)}>
+              <title>{t('history.bin.zero', { count: bin.zeros })}</title>
+            </rect>
+          )}
           {(zero < 0 ? index % every === 0 : (index - zero) % every === 0) && (
             <text x={LEFT + index * step} y={HEIGHT - 4} className="tick middle">
               {format.change(bin.from, digits)}

@@ -4,6 +4,8 @@ export interface Bin {
   from: number
   to: number
   count: number
+  /** Those that are exactly zero: days without a position. */
+  zeros: number
 }
 
 /** The widths that a bin may have, times a power of ten. */
@@ -23,10 +25,12 @@ export function histogram(values: number[]): Bin[] {
   let width = roundUp(wanted)
   while ((high - low) / width > MAX_BINS) width = roundUp(width * 1.01)
   const first = Math.floor(low / width)
-  const bins = Array.from({ length: Math.floor(high / width) - first + 1 }, (_, index) => ({ from: (first + index) * width, to: (first + index + 1) * width, count: 0 }))
+  const bins = Array.from({ length: Math.floor(high / width) - first + 1 }, (_, index) => ({ from: (first + index) * width, to: (first + index + 1) * width, count: 0, zeros: 0 }))
   for (const value of sorted) {
     const bin = bins[Math.min(bins.length - 1, Math.max(0, Math.floor(value / width) - first))]
-    if (bin) bin.count += 1
+    if (!bin) continue
+    bin.count += 1
+    if (value === 0) bin.zeros += 1
   }
   return bins
 }

@@ -10,7 +10,7 @@ import { useNow } from '@/shared/now'
 import { useTitle } from '@/shared/title'
 import { Icon } from '@/shared/ui/icons'
 import { More, StatusMark } from '@/shared/ui/parts'
-import { Empty, Failed, Loading } from '@/shared/ui/states'
+import { Empty, Example, Failed, Loading } from '@/shared/ui/states'
 import { PlanView } from './PlanView'
 
 export function PlansPage() {
@@ -46,6 +46,14 @@ export function PlansPage() {
         <div className="panel">
           <Empty title={t('plans.none')}>
             <p className="second">{t('plans.none.why')}</p>
+            <Example>
+              <b>{t('example.plan.title')}</b>
+              <ol className="rules">
+                <li>{t('example.plan.1')}</li>
+                <li>{t('example.plan.2')}</li>
+                <li>{t('example.plan.3')}</li>
+              </ol>
+            </Example>
             <div className="row wrap">
               <button type="button" className="button" onClick={() => setCreating(true)}>
                 {t('plans.new')}

@@ -59,7 +59,7 @@ export function History({ results, curves, hidden, zone }: Props) {
       <section className="panel" aria-label={t('history.months')}>
         <div className="panel-head">
           <h2>{t('history.months')}</h2>
-          <span className="quiet grow">{zone ? t('history.months.what', { zone }) : t('history.months.partial')}</span>
+          <span className="quiet grow">{zone ? t('history.months.what', { zone: format.zoneName(zone) }) : t('history.months.partial')}</span>
           {pick}
         </div>
         <Months months={history.months} />
@@ -103,8 +103,10 @@ function Months({ months }: { months: Month[] }) {
   const format = useFormat()
   const years = useMemo(() => yearsOf(months), [months])
   const strength = useMemo(() => strengthOf(months), [months])
+  // A single year has columns for its own months only.
+  const columns = useMemo(() => Array.from({ length: 12 }, (_, index) => index).filter((index) => years.length > 1 || years[0]?.months[index]), [years])
   const cell = (value: { total_return: number; days: number; is_partial?: boolean | null }, label: string, colored: boolean, key?: number) => {
-    const partial = value.is_partial ? t('history.partial', { days: value.days }) : ''
+    const partial = colored && value.is_partial ? t('history.partial', { days: value.days }) : ''
     return (
       <td
         key={key}
@@ -113,7 +115,7 @@ function Months({ months }: { months: Month[] }) {
         title={[label, t('history.days', { days: value.days })].join(', ')}
       >
         {format.change(value.total_return, 1)}
-        {colored && <small>{partial}</small>}
+        {partial !== '' && <small>{partial}</small>}
       </td>
     )
   }
@@ -125,9 +127,9 @@ function Months({ months }: { months: Month[] }) {
             <th scope="col" className="stays">
               {t('history.year')}
             </th>
-            {Array.from({ length: 12 }, (_, month) => (
-              <th key={month} scope="col" className="num">
-                {format.monthName(month + 1)}
+            {columns.map((index) => (
+              <th key={index} scope="col" className="num">
+                {format.monthName(index + 1)}
               </th>
             ))}
             <th scope="col" className="num">
@@ -141,9 +143,10 @@ function Months({ months }: { months: Month[] }) {
               <th scope="row" className="stays tnum">
                 {year.year}
               </th>
-              {year.months.map((month, index) =>
-                month ? cell(month, format.month(`${month.year}-${String(month.month).padStart(2, '0')}`), true, index) : <td key={index} />,
-              )}
+              {columns.map((index) => {
+                const month = year.months[index]
+                return month ? cell(month, format.month(`${month.year}-${String(month.month).padStart(2, '0')}`), true, index) : <td key={index} />
+              })}
               {cell(year.total, String(year.year), false)}
             </tr>
           ))}

@@ -35,7 +35,7 @@ export function Legend({ curves, hidden, onToggle, day, start }: Props) {
           </button>
         )
       })}
-      <span className="quiet tnum grow end">{(at ?? last) === start ? t('chart.start') : format.day(at ?? last)}</span>
+      <span className="quiet tnum grow end">{(at ?? last ?? start) === start ? t('chart.start') : format.day(at ?? last)}</span>
     </div>
   )
 }

@@ -152,12 +152,12 @@ function Trips({ job, trips }: { job: Job; trips: RoundTrip[] }) {
   const market = job.simulation?.market
   const columns = useMemo<Column<RoundTrip>[]>(
     () => [
+      { id: 'symbol', label: t('word.symbol'), sort: (trip) => trip.symbol, cell: (trip) => trip.symbol, stays: true },
       { id: 'opened', label: t('trades.opened'), sort: (trip) => trip.opened.session.date, cell: (trip) => <EntryLink job={job} row={trip.opened} />, className: () => 'tnum' },
-      { id: 'closed', label: t('trades.closed'), sort: (trip) => trip.closed?.session.date, cell: (trip) => (trip.closed ? <EntryLink job={job} row={trip.closed} /> : <span className="tag">{t('trades.open')}</span>), className: () => 'tnum' },
-      { id: 'symbol', label: t('word.symbol'), sort: (trip) => trip.symbol, cell: (trip) => trip.symbol },
       { id: 'side', label: t('trades.side'), sort: (trip) => trip.side, cell: (trip) => <span className={`act ${trip.side}`}>{word('side', trip.side)}</span> },
       { id: 'pnl', label: t('trades.pnl'), title: t('trades.pnl.what'), num: true, sort: (trip) => trip.pnl, cell: (trip) => format.gain(trip.pnl, market), className: (trip) => signClass(trip.pnl) },
       { id: 'return', label: t('trades.return'), num: true, sort: (trip) => trip.return, cell: (trip) => format.change(trip.return), className: (trip) => signClass(trip.return) },
+      { id: 'closed', label: t('trades.closed'), sort: (trip) => trip.closed?.session.date, cell: (trip) => (trip.closed ? <EntryLink job={job} row={trip.closed} /> : <span className="tag">{t('trades.open')}</span>), className: () => 'tnum' },
       { id: 'quantity', label: t('word.quantity'), num: true, sort: (trip) => trip.quantity, cell: (trip) => format.quantity(trip.quantity) },
       { id: 'entry', label: t('trades.entry'), num: true, sort: (trip) => trip.entry, cell: (trip) => format.price(trip.entry) },
       { id: 'exit', label: t('trades.exit'), num: true, sort: (trip) => trip.exit, cell: (trip) => format.price(trip.exit) },

@@ -26,6 +26,7 @@ it('counts every return once, with a bound at zero', () => {
   expect(bins.some((bin) => bin.from < -1e-12 && bin.to > 1e-12)).toBe(false)
   expect(bins.filter((bin) => bin.from >= 0).reduce((sum, bin) => sum + bin.count, 0)).toBe(returns.filter((value) => value >= 0).length)
   expect(histogram([0.01, 0.01])).toHaveLength(1)
+  expect(histogram([0, 0, 0.01]).map((bin) => bin.zeros)).toContain(2)
   expect(histogram([])).toEqual([])
 })
 

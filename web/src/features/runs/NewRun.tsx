@@ -13,7 +13,7 @@ import { Icon } from '@/shared/ui/icons'
 import { Command, Empty, Failed, Loading, Note } from '@/shared/ui/states'
 import { AgentFields } from './AgentFields'
 import { EstimatePanel } from './EstimatePanel'
-import { benchmarksOf, validate, type Draft, emptyDraft, fieldOf, type FieldName, FIELDS, ADVANCED, symbolsOf, isExperiment, toCommand, toExperiment, toTrigger, unknownSymbols, defaultBenchmark, defaultSpan, defaultSymbols, type FieldErrors } from './form'
+import { benchmarksOf, validate, type Draft, emptyDraft, fieldOf, type FieldName, FIELDS, ADVANCED, symbolsOf, isExperiment, toCommand, toCurl, toExperiment, toTrigger, unknownSymbols, defaultBenchmark, defaultSpan, defaultSymbols, type FieldErrors } from './form'
 import { PRESETS, presetOf, type PresetName } from './presets'
 
 export function NewRun({ onClose }: { onClose: () => void }) {
@@ -227,7 +227,9 @@ function Form({ options, onClose }: { options: Options; onClose: () => void }) {
           </div>
         </details>
         <EstimatePanel body={draft.start === '' || Object.keys(validate(draft, options)).length > 0 ? null : toExperiment(draft, options)} />
-        <Note title={t('new.command')}>{command === null ? <p className="second">{t('new.command.none')}</p> : <Command text={command} />}</Note>
+        <Note title={t('new.command')}>{command === null && <p className="second">{t('new.command.none')}</p>}
+          <Command text={command ?? toCurl(draft, options, location.origin)} />
+        </Note>
         <p className="hint quiet">{t('new.baselines', { names: options.baselines.map((name) => t(`baseline.${name as 'buy_and_hold'}`)).join(', ') })}</p>
       </div>
       <div className="sheet-foot">

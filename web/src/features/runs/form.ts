@@ -282,6 +282,12 @@ export function toCommand(draft: Draft, options: Options): string | null {
   return parts.join(' ')
 }
 
+/** The request as a command, for what no option of `papertape run` expresses. */
+export function toCurl(draft: Draft, options: Options, origin: string): string {
+  const [path, body] = isExperiment(draft) ? ['/experiments', toExperiment(draft, options)] : ['/simulate/trigger', toTrigger(draft, options)]
+  return `curl -X POST ${origin}${path} -H 'Content-Type: application/json' -d '${JSON.stringify(body).replaceAll("'", "'\\''")}'`
+}
+
 /** The form field that belongs to a field of an API error. */
 export function fieldOf(rejected: string | null): FieldName | null {
   const head = rejected?.replace(/^simulation\./, '').replace(/[.[].*$/, '') ?? null

@@ -87,4 +87,14 @@ export const enCharts = {
   'new.windows.hint': 'Count x trading days. If empty, all days are one window.',
   'new.start.experiment': 'Start experiment',
   'new.wrong.windows': 'Write windows as 2x60d.',
+
+  'state.example': 'Example',
+  'history.bin.zero': 'No change: {count} {count:day|days}',
+  'example.lesson.title': 'IBM · long · stopped out after 6 days · -1.8%',
+  'example.lesson': 'The entry followed a one-day jump, and the stop was within the usual daily range. Next time: wait for a second close above the 20-day average, or place the stop wider.',
+  'example.plan.title': 'Is momentum better than buy-and-hold?',
+  'example.plan.1': 'Backtest house::momentum on AAPL and IBM, October to December 2012',
+  'example.plan.2': 'Compare the result with buy-and-hold',
+  'example.plan.3': 'Summarize on which days the difference arose',
+  'example.profile': 'Desk A takes 41 s per symbol and day, desk B 28 s. The analysts account for most of the difference. Neither has degraded days, so B is recommended.',
 } as const

@@ -67,11 +67,11 @@ export const zhCharts: Record<keyof typeof enCharts, string> = {
 
   'preset.title': '预设',
   'preset.quick': '快速体验',
-  'preset.quick.what': '两周、两个标的、一个智能体',
+  'preset.quick.what': '两周、两个标的、一个交易员',
   'preset.quarter': '一个季度',
   'preset.quarter.what': '最近一个完整季度',
   'preset.trials': '多次对比',
-  'preset.trials.what': '两个智能体，一个季度，各跑三次',
+  'preset.trials.what': '两个交易员，一个季度，各跑三次',
   'estimate.title': '预估',
   'estimate.invalid': '填好表单后显示预估，需要开始日期。',
   'estimate.jobs': '任务',
@@ -89,4 +89,14 @@ export const zhCharts: Record<keyof typeof enCharts, string> = {
   'new.windows.hint': '数量 x 交易日数；留空则全部交易日为一个窗口。',
   'new.start.experiment': '开始实验',
   'new.wrong.windows': '请写成 2x60d 的形式。',
+
+  'state.example': '示例',
+  'history.bin.zero': '无变动：{count} 天',
+  'example.lesson.title': 'IBM · 做多 · 持有 6 天后止损 · -1.8%',
+  'example.lesson': '单日急涨后追高开仓，止损位又落在日常波动范围之内。下次：等待第二次收盘站上 20 日均线，或放宽止损。',
+  'example.plan.title': '动量策略是否优于买入持有？',
+  'example.plan.1': '用 house::momentum 回测 AAPL 与 IBM，2012 年 10 月至 12 月',
+  'example.plan.2': '与买入持有对比',
+  'example.plan.3': '总结差异出现在哪些交易日',
+  'example.profile': '团队 A 每个标的每天耗时 41 秒，团队 B 为 28 秒，差距主要来自分析师阶段。两者均无降级交易日，因此推荐 B。',
 }
