@@ -153,7 +153,7 @@ function toSeries(points: Point[], plus: number): { time: Time; value: number }[
 
 function degradedMarks({ degraded = [] }: Curve): SeriesMarker<Time>[] {
   const color = resolveColor('--amber')
-  return degraded.map((date) => ({ time: date as Time, position: 'belowBar', shape: 'square', color, size: 0.6 }))
+  return degraded.map((date) => ({ time: date as Time, position: 'belowBar', shape: 'square', color, size: 0.5 }))
 }
 
 function add(chart: IChartApi, curve: Curve, format: Format, area: boolean): Omit<DrawnCurve, 'points' | 'degraded'> {

@@ -134,7 +134,7 @@ export function PriceChart({ label, bars, fills = NONE, events = NO_EVENTS, degr
     }
     const days = new Set(closed.map((bar) => bar.date))
     for (const date of degraded) {
-      if (days.has(date)) all.push({ time: date as Time, position: 'aboveBar', shape: 'square', color: resolveColor('--amber'), size: 0.6 })
+      if (days.has(date)) all.push({ time: date as Time, position: 'aboveBar', shape: 'square', color: resolveColor('--amber'), size: 0.5 })
     }
     if (marked !== undefined && closed.some((bar) => bar.date === marked)) all.push({ time: marked as Time, position: 'aboveBar', shape: 'circle', color: resolveColor('--accent'), text: format.day(marked) })
     all.sort((a, b) => String(a.time).localeCompare(String(b.time)))

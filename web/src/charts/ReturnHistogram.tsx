@@ -8,12 +8,13 @@ const HEIGHT = 150
 const LEFT = 30
 const BOTTOM = 18
 const TOP = 8
+const MAX_BAR = 48
 
 export function ReturnHistogram({ label, bins }: { label: string; bins: Bin[] }) {
   const t = useText()
   const format = useFormat()
   const max = Math.max(1, ...bins.map((bin) => bin.count))
-  const step = (WIDTH - LEFT) / Math.max(1, bins.length)
+  const step = Math.min(MAX_BAR, (WIDTH - LEFT) / Math.max(1, bins.length))
   const y = (count: number) => TOP + (HEIGHT - TOP - BOTTOM) * (1 - count / max)
   const digits = (bins[0] ? bins[0].to - bins[0].from : 1) < 0.001 ? 2 : 1
   // As many labels as fit.

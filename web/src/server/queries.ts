@@ -3,7 +3,7 @@
 import { infiniteQueryOptions, keepPreviousData, type QueryClient, type QueryKey, queryOptions } from '@tanstack/react-query'
 import type { Task } from './actions'
 import { address, ApiError, read, send } from './client'
-import type { Bar, Dataset, DayResults, EstimateResponse, Exposure, Instructions, Message, RangeResults, Session, ShareEvent, SeenByResponse, Step } from './types'
+import type { Bar, Dataset, DayResults, Exposure, Instructions, Message, RangeResults, Session, ShareEvent, SeenByResponse, Step } from './types'
 import { hasStopped } from './types'
 
 const FOR_EVER = Number.POSITIVE_INFINITY
@@ -259,17 +259,6 @@ export const options = () =>
     queryKey: ['options'],
     queryFn: ({ signal }) => read('/simulate/options', {}, undefined, signal),
     staleTime: 60_000,
-  })
-
-/** What a run may take. `body` is the JSON of its `ExperimentBody`. */
-export const estimate = (body: string | null) =>
-  queryOptions({
-    queryKey: ['estimate', body],
-    enabled: body !== null,
-    staleTime: 30_000,
-    retry: false,
-    placeholderData: keepPreviousData,
-    queryFn: ({ signal }) => send<EstimateResponse>('POST', '/experiments/estimate', JSON.parse(body ?? 'null'), signal),
   })
 
 /** The doctor's checks. They start tool servers, so they are not refetched automatically. */

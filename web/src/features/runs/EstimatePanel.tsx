@@ -2,7 +2,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { useEffect, useState } from 'react'
 import { ApiError } from '@/server/client'
-import { estimate as estimateQuery } from '@/server/queries'
+import { estimate as estimateQuery } from '@/server/estimate'
 import type { ExperimentBody } from '@/server/types'
 import { useFormat } from '@/shared/format'
 import { useText } from '@/shared/i18n'
