@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Sees to it that the tools of `make test` are there: cargo-nextest, cargo-deny, PostgreSQL, a Python
-# environment with schemathesis, and Node.js. What is there already is left as it is; what it may not install, it names.
+# environment with schemathesis, pandas, polars and DuckDB, and Node.js. What is there already is left as it is; what it may not install, it names.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -70,18 +70,18 @@ python() {
     fi
     if ! command -v python3 >/dev/null || ! python3 -c 'import ensurepip, venv' 2>/dev/null; then
         if ! apt_install python3 python3-venv; then
-            missing+=("Python 3.10 or later with venv (Debian: apt install python3 python3-venv)")
+            missing+=("Python 3.11 or later with venv (Debian: apt install python3 python3-venv)")
             return
         fi
     fi
     rm -rf "$venv"
-    echo "installing schemathesis into $venv"
+    echo "installing schemathesis, pandas, polars and DuckDB into $venv"
     if python3 -m venv "$venv" && "$venv/bin/pip" install --quiet --disable-pip-version-check --no-input \
         --retries 2 --requirement "$requirements"; then
         cp "$requirements" "$venv/requirements.txt"
         echo "schemathesis: $("$venv/bin/schemathesis" --version)"
     else
-        missing+=("schemathesis: pip could not install $requirements (no network, or no package index?)")
+        missing+=("schemathesis, pandas, polars, DuckDB: pip could not install $requirements (no network, or no package index?)")
     fi
 }
 

@@ -20,7 +20,7 @@ export CARGO_TERM_COLOR doc_log
 # A clean build is never built on: what increments need would only be written.
 if [ "${CI:-}" = true ]; then export CARGO_INCREMENTAL=0; fi
 
-known=" tools format lint doc deny rust api examples web browser "
+known=" tools format lint doc deny rust api tables examples web browser "
 for name in "$@"; do
     case "$known" in
         *" $name "*) ;;
@@ -64,6 +64,8 @@ stage_rust() {
 }
 
 stage_api() { bash scripts/test-api.sh; }
+
+stage_tables() { bash scripts/test-tables.sh; }
 
 stage_examples() { bash scripts/test-doc-clients.sh; }
 
@@ -151,7 +153,7 @@ command -v timeout >/dev/null || { echo "\`timeout\` is not there: install coreu
 trap stop INT TERM
 mkdir -p "$logs"
 rm -f "$junit" "$doc_log"
-for function in tools format lint doc deny rust api examples web browser; do export -f "stage_${function?}"; done
+for function in tools format lint doc deny rust api tables examples web browser; do export -f "stage_${function?}"; done
 
 stage tools 900
 stage format 60
@@ -160,6 +162,7 @@ stage doc 600
 if cargo deny --version >/dev/null 2>&1; then stage deny 120; fi
 stage rust 2400
 if [ -f scripts/test-api.sh ]; then stage api 600; fi
+stage tables 300
 if [ -f scripts/test-doc-clients.sh ]; then stage examples 300; fi
 stage web 600
 stage browser 600

@@ -9,7 +9,10 @@ use papertape_protocol::jobs::{JobsQuery, JobsResponse};
 use papertape_service::app::App;
 use papertape_service::view;
 
-/// List jobs, newest first
+/// List, search and sort jobs
+///
+/// The newest come first, unless `sort` says otherwise. Pages stay in the order of the first one, even if a job's name,
+/// status or quality changes meanwhile: a job that matches all along is returned exactly once.
 #[utoipa::path(
     get,
     path = "/jobs",

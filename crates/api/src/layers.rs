@@ -46,8 +46,10 @@ pub(super) fn apply(routes: Router, app: App) -> Router {
 /// Compresses large responses at the fastest level. Streams are not compressed, because each event must be sent at
 /// once; neither is content that is already compressed.
 fn compression() -> CompressionLayer<impl Predicate> {
-    let predicate =
-        SizeAbove::new(MIN_COMPRESSED_BYTES).and(NotForContentType::SSE).and(NotForContentType::IMAGES);
+    let predicate = SizeAbove::new(MIN_COMPRESSED_BYTES)
+        .and(NotForContentType::SSE)
+        .and(NotForContentType::IMAGES)
+        .and(NotForContentType::const_new("application/zip"));
     CompressionLayer::new().quality(CompressionLevel::Fastest).compress_when(predicate)
 }
 
@@ -134,7 +136,8 @@ async fn security_headers(request: Request, next: Next) -> Response {
         tracing::error!(%method, path, error = format!("{cause:#}"), "request failed");
     }
     let headers = response.headers_mut();
-    headers.insert(CONTENT_SECURITY_POLICY, HeaderValue::from_static(POLICY));
+    // A page with a stricter policy of its own keeps it.
+    headers.entry(CONTENT_SECURITY_POLICY).or_insert(HeaderValue::from_static(POLICY));
     headers.insert(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
     headers.insert(X_FRAME_OPTIONS, HeaderValue::from_static("DENY"));
     // Other sites get no referrer. `no-referrer` would turn the origin of our own pages' forms into `null`.

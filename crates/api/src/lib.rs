@@ -11,6 +11,7 @@ mod actions;
 mod audit;
 mod bars;
 mod branch;
+mod bundle;
 mod cancel;
 mod chat;
 mod codes;
@@ -31,10 +32,10 @@ mod facts;
 mod head;
 mod headers;
 mod health;
-mod html;
 mod job;
 mod job_response;
 mod jobs;
+mod labels;
 mod layers;
 mod listen;
 mod live;
@@ -47,7 +48,9 @@ mod options;
 mod pages;
 mod plan_jobs;
 mod plans;
+mod probes;
 mod reasoning;
+mod report;
 mod responses;
 mod results;
 mod resume;
@@ -112,11 +115,20 @@ fn described() -> OpenApiRouter<App> {
         .routes(routes!(experiment::results))
         .routes(routes!(experiment::cancel))
         .routes(routes!(experiment::resume))
+        .routes(routes!(probes::create))
+        .routes(routes!(probes::estimate))
+        .routes(routes!(probes::probe))
+        .routes(routes!(probes::counterfactual))
         .routes(routes!(jobs::jobs))
         .routes(routes!(job::job, delete_job::delete_job))
+        .routes(routes!(labels::change))
         .routes(routes!(head::head, head::publish))
         .routes(routes!(audit::audit))
+        .routes(routes!(bundle::job))
+        .routes(routes!(bundle::experiment))
         .routes(routes!(curves::curves))
+        .routes(routes!(report::job_report))
+        .routes(routes!(report::experiment_report))
         .routes(routes!(stream::stream))
         .routes(routes!(plans::plans, plans::create))
         .routes(routes!(plans::plan, plans::update, plans::delete))

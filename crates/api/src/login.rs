@@ -4,7 +4,6 @@ use super::access::{COOKIE_NAME, by_cookie, session_cookie};
 use super::error::ApiError;
 use super::extract::read_within;
 use super::headers::header;
-use super::html::escape;
 use super::stream::client;
 use axum::Router;
 use axum::extract::{Request, State};
@@ -16,6 +15,7 @@ use cookie::{Cookie, SameSite};
 use papertape_core::language::Language;
 use papertape_service::access::{Caller, Login, LoginError, MAX_SESSIONS, TokenHash};
 use papertape_service::app::App;
+use papertape_service::html::escape;
 use std::time::Duration;
 
 /// The maximum size of a form.

@@ -79,6 +79,10 @@ impl ApiClient {
         self.send(request.header(reqwest::header::ACCEPT_LANGUAGE, language), path).await
     }
 
+    pub(super) async fn patch<T: DeserializeOwned>(&self, path: &[&str], body: &impl Serialize) -> Result<T> {
+        self.send(self.client.patch(self.url_of(path)?).json(body), path).await
+    }
+
     pub(super) async fn delete(&self, path: &[&str]) -> Result<()> {
         self.sent(self.client.delete(self.url_of(path)?), path).await.map(drop)
     }

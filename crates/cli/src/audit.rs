@@ -136,12 +136,12 @@ fn describe(finding: &AuditFinding) -> String {
 
 /// A bar in a terminal, nothing elsewhere.
 #[derive(Default)]
-struct AuditProgress {
+pub(super) struct AuditProgress {
     bar: Mutex<Option<ProgressBar>>,
 }
 
 impl AuditProgress {
-    fn advance(&self, done: usize, all: usize) {
+    pub(super) fn advance(&self, done: usize, all: usize) {
         if terminal::bars_are_hidden() {
             return;
         }

@@ -5,6 +5,7 @@ use super::args::parse_plan;
 use super::failure::{FAILED, STOPPED, not_found, service_error, usage};
 use super::output::{json, note, say};
 use super::record_access::RecordAccess;
+use super::terminal::terminal_language;
 use super::{Common, Outcome, record_access, signals};
 use anyhow::{Context as _, Result, anyhow};
 use clap::Args;
@@ -148,13 +149,6 @@ async fn session(app: &App, id: Option<&str>) -> Result<Option<String>> {
         }
         id => Ok(id.map(str::to_owned)),
     }
-}
-
-/// The terminal's language, if it sets one that the assistant speaks.
-fn terminal_language() -> Option<Language> {
-    let variables = ["LC_ALL", "LC_MESSAGES", "LANG"];
-    let set = variables.iter().find_map(|name| std::env::var(name).ok().filter(|value| !value.is_empty()));
-    set.as_deref().and_then(Language::from_tag)
 }
 
 struct Conversation<'a> {

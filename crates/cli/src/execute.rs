@@ -99,7 +99,8 @@ async fn tracks(app: &App, job: &JobId) -> Result<Vec<Track>> {
         }
         if days > 0 {
             let initial = initial(app, &config, &agent.name).await?;
-            tracks.push(Track { agent: agent.name.clone(), days, done, initial });
+            let masking = config.translation().cloned();
+            tracks.push(Track { agent: agent.name.clone(), days, done, initial, masking });
         }
     }
     Ok(tracks)

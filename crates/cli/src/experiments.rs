@@ -97,7 +97,10 @@ pub(super) async fn show(app: &App, common: &Common, id: &ExperimentId) -> Outco
         let over = progress.total_model_days - progress.pending;
         table.add_row([
             short_id(&one.job_id).to_owned(),
-            one.window.to_string(),
+            match &one.mask {
+                Some(mask) => format!("{} ({mask})", one.window),
+                None => one.window.to_string(),
+            },
             one.trial.to_string(),
             one.seed.to_string(),
             one.status.to_string(),
@@ -207,15 +210,22 @@ pub(super) fn print_estimate(manifest: &Manifest, estimate: &Estimate, warnings:
 pub(super) async fn print_results(app: &App, id: &ExperimentId) -> Result<()> {
     let results = view::experiment_results(app, id.as_str()).await.map_err(service_error)?;
     let mut notes = Vec::new();
-    for AgentTrials { agent, windows } in &results.agents {
+    for AgentTrials { agent, training_cutoffs, windows } in &results.agents {
         for one in windows {
             say(format_args!(
-                "{}, window {}: {} to {}, {} trading days",
-                agent.name, one.number, one.window.start_date, one.window.end_date, one.window.days
+                "{}, {}window {}: {} to {}, {} trading days",
+                agent.name,
+                one.mask.as_ref().map_or_else(String::new, |mask| format!("mask {mask}, ")),
+                one.number,
+                one.window.start_date,
+                one.window.end_date,
+                one.window.days
             ))?;
             say(format_args!("{}\n", trials_table(one)))?;
         }
         notes.extend(agent.note.as_ref().map(|note| format!("{}: {note}.", agent.name)));
+        let warnings = training_cutoffs.iter().filter_map(|cutoff| cutoff.warning.as_ref());
+        notes.extend(warnings.map(|warning| format!("Warning: {warning}.")));
     }
     if let Some(interim) = &results.interim {
         notes.push(format!("Interim: {interim}."));

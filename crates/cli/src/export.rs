@@ -1,6 +1,7 @@
 //! `papertape export`
 
 mod state;
+mod tables;
 
 use super::failure::no_job;
 use super::output::{Stdout, note};
@@ -14,6 +15,7 @@ use std::fs::File;
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use tables::TablesArgs;
 
 #[derive(Debug, Args)]
 pub(super) struct ExportArgs {
@@ -29,6 +31,8 @@ enum ExportCommand {
     State(StateArgs),
     /// Export a job's sessions as OpenTelemetry spans (OTLP/JSON)
     Otlp(JobArgs),
+    /// Export jobs as Parquet tables, for analysis
+    Tables(TablesArgs),
 }
 
 #[derive(Debug, Args)]
@@ -45,6 +49,7 @@ pub(super) async fn export(common: &Common, config: Config, args: ExportArgs) ->
         ExportCommand::Canonical(args) => canonical(common, config, args).await,
         ExportCommand::State(args) => state::export(common, config, args).await,
         ExportCommand::Otlp(args) => spans(common, config, args).await,
+        ExportCommand::Tables(args) => tables::export(common, config, args).await,
     }
 }
 
@@ -68,20 +73,20 @@ async fn spans(common: &Common, config: Config, args: JobArgs) -> Outcome {
 }
 
 /// Stdout, or a file that appears under its name only once it is complete.
-enum Output {
+pub(crate) enum Output {
     Stdout(Stdout),
     File { draft: BufWriter<File>, path: PathBuf },
 }
 
 impl Output {
-    fn open(path: Option<PathBuf>) -> Result<Self> {
+    pub(crate) fn open(path: Option<PathBuf>) -> Result<Self> {
         let Some(path) = path else { return Ok(Self::Stdout(Stdout::open())) };
         let file = File::create(draft_path(&path)).with_context(|| unwritable(&path))?;
         Ok(Self::File { draft: BufWriter::new(file), path })
     }
 
     /// Completes the file, or after an error removes it.
-    fn finish<T>(self, result: Result<T>) -> Result<T> {
+    pub(crate) fn finish<T>(self, result: Result<T>) -> Result<T> {
         match self {
             Self::Stdout(mut out) => {
                 let value = result?;

@@ -57,6 +57,7 @@ fn option(field: &str) -> &str {
         "start_date" => "--start",
         "end_date" => "--end",
         "models" | "model" => "--model",
+        "output" => "--output",
         "symbols" => "--symbols",
         "universe" => "--universe",
         "dataset" => "--dataset",

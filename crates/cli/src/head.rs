@@ -3,11 +3,12 @@
 use super::output::{json, note, say};
 use super::record_access::{RecordAccess, find_any_job};
 use super::{Common, Outcome, failure, record_access};
+use anyhow::{Context as _, Result};
 use clap::Args;
 use papertape_core::record::JobHead;
 use papertape_protocol::head::HeadResponse;
 use papertape_service::config::Config;
-use serde_json::json;
+use serde_json::{Value, json};
 use std::process::ExitCode;
 
 #[derive(Debug, Args)]
@@ -39,4 +40,15 @@ pub(super) async fn head(common: &Common, config: Config, args: HeadArgs) -> Out
     }
     note!("head {hash}; to verify against it later:\n  papertape verify {} --expect {hash}", head.job);
     Ok(ExitCode::SUCCESS)
+}
+
+/// The published head in a file that `papertape head` printed.
+pub(super) fn published_document(file: &str) -> Result<JobHead> {
+    let text = std::fs::read_to_string(file)
+        .with_context(|| format!("--expect: `{file}` is neither a hash nor a readable file"))?;
+    let wrong = || format!("--expect: {file} is not a document of `papertape head`");
+    let head: Value = serde_json::from_str(&text).with_context(wrong)?;
+    // With --json, `papertape head` prints the document next to its hash.
+    let head = head.get("document").cloned().unwrap_or(head);
+    serde_json::from_value(head).with_context(wrong)
 }

@@ -4,11 +4,12 @@ use super::args::whole;
 use super::failure::service_error;
 use super::output::{count, json, note, only_json, say, seconds, table, text_of};
 use super::record_access::{Target, find_target, short_id};
-use super::{Common, Outcome, experiments, record_access};
+use super::{Common, Outcome, experiments, label, record_access};
 use anyhow::Result;
 use clap::Args;
+use papertape_core::job_list::{JobOrder, ListQuality};
 use papertape_core::record::JobStatus;
-use papertape_core::time::Timestamp;
+use papertape_core::time::{Date, Timestamp, parse_date};
 use papertape_protocol::jobs::{JobSummary, JobsQuery, StatusQuery, StatusResponse};
 use papertape_protocol::number::Number;
 use papertape_protocol::progress::Progress;
@@ -21,15 +22,62 @@ use std::process::ExitCode;
 pub(super) struct JobsArgs {
     /// Show this job or experiment, or `latest`, in detail
     job: Option<String>,
-    /// Only jobs that are queued, running, completed, partial, failed or cancelled
-    #[arg(long, conflicts_with = "job")]
-    status: Option<JobStatus>,
+    #[command(flatten)]
+    filters: Filters,
     /// Max jobs, 1 to 200
     #[arg(long, value_name = "COUNT", conflicts_with = "job", value_parser = whole(1_u32..=200))]
     limit: Option<u32>,
     /// Continue after a cursor from an earlier page
     #[arg(long, conflicts_with = "job")]
     cursor: Option<String>,
+}
+
+/// Which jobs, and in which order.
+#[derive(Debug, Args)]
+struct Filters {
+    /// Words that all occur in the ID, name, tags, note, dataset, agents or models
+    #[arg(long, value_name = "WORDS", conflicts_with = "job")]
+    search: Option<String>,
+    /// Only jobs with this tag
+    #[arg(long, conflicts_with = "job")]
+    tag: Option<String>,
+    /// Only jobs with an agent of this name or model
+    #[arg(long, conflicts_with = "job")]
+    model: Option<String>,
+    /// Only jobs on this dataset, by name or hash
+    #[arg(long, conflicts_with = "job")]
+    dataset: Option<String>,
+    /// Only jobs that are queued, running, completed, partial, failed or cancelled
+    #[arg(long, conflicts_with = "job")]
+    status: Option<JobStatus>,
+    /// Only jobs of this quality: ok, or degraded (a model-day failed or is degraded)
+    #[arg(long, conflicts_with = "job")]
+    quality: Option<ListQuality>,
+    /// Only jobs requested on this day (UTC) or later
+    #[arg(long, value_name = "YYYY-MM-DD", conflicts_with = "job", value_parser = parse_date)]
+    since: Option<Date>,
+    /// created, name, status, dataset, model, start_date or quality; `-` in front: descending [default: -created]
+    #[arg(long, value_name = "KEY", conflicts_with = "job", allow_hyphen_values = true)]
+    sort: Option<JobOrder>,
+}
+
+impl Filters {
+    /// The query that continues this list after a cursor.
+    fn query(&self, limit: Option<u32>, cursor: Option<String>) -> JobsQuery {
+        JobsQuery {
+            search: self.search.clone(),
+            tag: self.tag.clone(),
+            model: self.model.clone(),
+            dataset: self.dataset.clone(),
+            status: self.status,
+            quality: self.quality,
+            from: self.since,
+            sort: self.sort,
+            limit,
+            cursor,
+            ..JobsQuery::default()
+        }
+    }
 }
 
 pub(super) async fn jobs(common: &Common, config: Config, args: JobsArgs) -> Outcome {
@@ -49,7 +97,7 @@ pub(super) async fn jobs(common: &Common, config: Config, args: JobsArgs) -> Out
         }
         return Ok(ExitCode::SUCCESS);
     }
-    let query = JobsQuery { kind: None, status: args.status, limit: args.limit, cursor: args.cursor };
+    let query = args.filters.query(args.limit, args.cursor);
     let response = view::jobs(&app, query).await.map_err(service_error)?;
     if common.json {
         return only_json(&response);
@@ -58,8 +106,18 @@ pub(super) async fn jobs(common: &Common, config: Config, args: JobsArgs) -> Out
         note!("no jobs");
         return Ok(ExitCode::SUCCESS);
     }
-    let mut table =
-        table(["job", "status", "days", "agents", ">done", ">degraded", ">failed", ">cost", "created (UTC)"]);
+    let mut table = table([
+        "job",
+        "status",
+        "days",
+        "agents",
+        ">done",
+        ">degraded",
+        ">failed",
+        ">cost",
+        "created (UTC)",
+        "~name",
+    ]);
     for job in &response.jobs {
         table.add_row([
             short_id(&job.job_id).to_owned(),
@@ -71,11 +129,12 @@ pub(super) async fn jobs(common: &Common, config: Config, args: JobsArgs) -> Out
             count(job.quality.failed_days),
             estimated(&job.usage, cost(&job.usage)),
             at(job.created_at),
+            name(job),
         ]);
     }
     say(text_of(&table))?;
     if let Some(cursor) = response.next_cursor {
-        note!("more jobs: papertape jobs --cursor {cursor}");
+        note!("more jobs: repeat the command with --cursor {cursor}");
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -98,7 +157,13 @@ fn print_details(response: &StatusResponse, summary: &JobSummary) -> Result<()> 
 }
 
 fn details(response: &StatusResponse, summary: &JobSummary) -> Vec<(&'static str, String)> {
-    let mut lines = vec![("job", response.job_id.to_string()), ("status", status(summary))];
+    let mut lines = vec![("job", response.job_id.to_string())];
+    lines.extend(label::lines(&summary.labels));
+    lines.extend(summary.experiment.as_ref().map(|of| {
+        let (id, window, trial) = (&of.experiment_id, of.window, of.trial);
+        ("experiment", format!("{id}, window {window}, trial {trial}"))
+    }));
+    lines.push(("status", status(summary)));
     if is_stopped(summary) {
         let id = &response.job_id;
         lines.push(("resume", format!("it stopped early; `papertape resume {}` continues it", short_id(id))));
@@ -116,6 +181,9 @@ fn details(response: &StatusResponse, summary: &JobSummary) -> Vec<(&'static str
         lines.push(("market", format!("{}{costs}", simulation.market)));
         lines.push(("cash", format!("{} per agent", super::output::money(simulation.initial_cash))));
         lines.push(("dataset", format!("{} {}", simulation.dataset.name, &simulation.dataset.hash[..12])));
+        lines.extend(
+            simulation.masked.as_ref().map(|masked| ("mask", format!("{}: {}", masked.mask, masked.note))),
+        );
         lines.extend(simulation.benchmark.as_ref().map(|benchmark| ("benchmark", benchmark.to_string())));
         lines.extend(simulation.agents.iter().map(|agent| {
             let model = if agent.is_llm { agent.model.as_str() } else { "house model, not an LLM" };
@@ -173,6 +241,12 @@ fn status(job: &JobSummary) -> String {
 /// Whether the job waits in the queue after a worker has run a part of it, as after Ctrl-C.
 fn is_stopped(job: &JobSummary) -> bool {
     job.status == JobStatus::Queued && job.started_at.is_some()
+}
+
+/// The job's name and tags.
+fn name(job: &JobSummary) -> String {
+    let tags = job.labels.tags.iter().map(|tag| format!("#{tag}"));
+    job.labels.name.iter().cloned().chain(tags).collect::<Vec<_>>().join(" ")
 }
 
 fn span(job: &JobSummary) -> String {

@@ -10,6 +10,7 @@ mod auth;
 mod backup;
 mod benchmark;
 mod branch;
+mod bundle;
 mod cancel;
 mod chat;
 pub mod cleanup;
@@ -27,16 +28,19 @@ pub mod failure;
 mod head;
 pub mod import;
 mod jobs;
+mod label;
 mod memory;
 mod migrate;
 pub mod output;
 mod plans;
+mod probe;
 pub mod product;
 mod profile;
 mod progress;
 mod reasoning;
 pub mod record_access;
 mod replay;
+mod report;
 mod results;
 mod resume;
 mod run;
@@ -46,6 +50,7 @@ mod signals;
 mod summary;
 pub mod terminal;
 mod verify;
+mod verify_bundle;
 mod worker;
 
 use anyhow::Result;
@@ -116,8 +121,10 @@ enum Command {
     Serve(serve::ServeArgs),
     /// Run queued jobs, without an API
     Worker,
-    /// List jobs, or show one
+    /// List and search jobs, or show one
     Jobs(jobs::JobsArgs),
+    /// Name, tag and annotate a job
+    Label(label::LabelArgs),
     /// List experiments, or show one
     Experiments(experiments::ExperimentsArgs),
     /// Import runs from another tool
@@ -130,12 +137,16 @@ enum Command {
     Results(results::ResultsArgs),
     /// Compare runs: intervals, tests and verdicts
     Compare(compare::CompareArgs),
+    /// Write a report as one HTML file
+    Report(report::ReportArgs),
     /// Show what agents received, said and did
     Reasoning(reasoning::ReasoningArgs),
     /// Show which sessions saw a bar, a news item or a memory
     SeenBy(seen_by::SeenByArgs),
     /// Show, search and compact traders' memories
     Memory(memory::MemoryArgs),
+    /// Test whether a model recalls the prices of a dataset
+    Probe(probe::ProbeArgs),
     /// Replay a job from its tape, without external calls
     Replay(replay::ReplayArgs),
     /// Check a job's sessions for look-ahead
@@ -148,11 +159,13 @@ enum Command {
     Cancel(cancel::CancelArgs),
     /// Delete a job and its whole record
     Delete(delete::DeleteArgs),
-    /// Export a job
+    /// Export jobs
     Export(export::ExportArgs),
+    /// Write a job's evidence bundle
+    Bundle(bundle::BundleArgs),
     /// Time a desk's nodes, and compare timings
     Profile(profile::ProfileArgs),
-    /// Check that a job's record is unchanged
+    /// Verify a job's record, or a bundle
     Verify(verify::VerifyArgs),
     /// Store and print the head of a job's hash chains
     Head(head::HeadArgs),
@@ -198,6 +211,7 @@ async fn dispatch(common: &Common, command: Command, config: Config) -> Outcome 
         Command::Import(args) => Box::pin(import::import(common, config, args)).await,
         Command::Worker => Box::pin(worker::worker(common, config)).await,
         Command::Jobs(args) => Box::pin(jobs::jobs(common, config, args)).await,
+        Command::Label(args) => Box::pin(label::label(common, config, args)).await,
         Command::Experiments(args) => Box::pin(experiments::experiments(common, config, args)).await,
         Command::Actions(args) => Box::pin(actions::actions(common, config, args)).await,
         Command::Plans(args) => Box::pin(plans::plans(common, config, args)).await,
@@ -205,15 +219,18 @@ async fn dispatch(common: &Common, command: Command, config: Config) -> Outcome 
         Command::Migrate(args) => Box::pin(migrate::migrate(common, config, args)).await,
         Command::Results(args) => Box::pin(results::results(common, config, args)).await,
         Command::Compare(args) => Box::pin(compare::compare(common, config, args)).await,
+        Command::Report(args) => Box::pin(report::report(common, config, args)).await,
         Command::Reasoning(args) => Box::pin(reasoning::reasoning(common, config, args)).await,
         Command::SeenBy(args) => Box::pin(seen_by::seen_by(common, config, args)).await,
         Command::Memory(args) => Box::pin(memory::memory(common, config, args)).await,
+        Command::Probe(args) => Box::pin(probe::probe(common, config, args)).await,
         Command::Replay(args) => Box::pin(replay::replay(common, config, args)).await,
         Command::Audit(args) => Box::pin(audit::audit(common, config, args)).await,
         Command::Resume(args) => Box::pin(resume::resume(common, config, args)).await,
         Command::Branch(args) => Box::pin(branch::branch(common, config, args)).await,
         Command::Cancel(args) => Box::pin(cancel::cancel(common, config, args)).await,
         Command::Delete(args) => Box::pin(delete::delete(common, config, args)).await,
+        Command::Bundle(args) => Box::pin(bundle::bundle(common, config, args)).await,
         Command::Export(args) => Box::pin(export::export(common, config, args)).await,
         Command::Profile(args) => Box::pin(profile::profile(common, config, args)).await,
         Command::Head(args) => Box::pin(head::head(common, config, args)).await,
@@ -233,6 +250,8 @@ fn prepare(common: &Common, command: &Command) -> Result<Config> {
     let mut config = match command {
         // An invalid config must not break shell startup.
         Command::Completions(_) => Config::default(),
+        // A bundle is verified anywhere, whatever is configured there.
+        Command::Verify(args) if args.is_file() => Config::default(),
         _ => Config::load(common.config.as_deref()).map_err(|error| failure::usage(format!("{error:#}")))?,
     };
     if let Some(dir) = &common.data_dir {

@@ -4,6 +4,7 @@ use super::output::{money, note, percent};
 use super::terminal;
 use indicatif::{ProgressBar, ProgressStyle};
 use papertape_core::id::AgentName;
+use papertape_core::market::Masking;
 use papertape_core::money::Money;
 use papertape_core::record::DayStatus;
 use papertape_core::time::Date;
@@ -22,6 +23,8 @@ pub(super) struct Track {
     pub(super) done: u64,
     /// The value that returns are relative to.
     pub(super) initial: Money,
+    /// In a masked job: the way back to real days.
+    pub(super) masking: Option<Masking>,
 }
 
 /// The progress of a job's agents.
@@ -37,6 +40,7 @@ struct Line {
     done: u64,
     failed: u64,
     initial: Money,
+    masking: Option<Masking>,
 }
 
 impl Progress {
@@ -88,11 +92,20 @@ impl Line {
         let name: String = track.agent.as_str().chars().take(width).collect();
         bar.set_prefix(format!("{name:width$}"));
         bar.enable_steady_tick(Duration::from_millis(120));
-        Self { bar, name, days: track.days, done: track.done, failed: 0, initial: track.initial }
+        Self {
+            bar,
+            name,
+            days: track.days,
+            done: track.done,
+            failed: 0,
+            initial: track.initial,
+            masking: track.masking,
+        }
     }
 
     fn advance(&mut self, done: u64, (date, value): (Date, Money)) {
         let before = self.tenths();
+        let date = self.masking.as_ref().map_or(date, |masking| masking.real_date(date));
         self.done = done;
         let value = value.to_f64();
         let initial = self.initial.to_f64();

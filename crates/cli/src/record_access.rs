@@ -111,7 +111,7 @@ pub(super) async fn find_job(app: &App, job: &str) -> Result<JobId> {
     {
         return Ok(found);
     }
-    find(app, job, |kind| !kind.is_assistant()).await
+    find(app, job, |kind| !kind.is_assistant() && *kind != JobKind::MemoryProbe).await
 }
 
 /// What an ID names.

@@ -8,6 +8,7 @@ use anyhow::{anyhow, bail};
 use clap::Args;
 use papertape_core::RULES_VERSION;
 use papertape_core::ports::Queue as _;
+use papertape_core::record::JobKind;
 use papertape_runtime::replay;
 use papertape_service::config::Config;
 use serde_json::json;
@@ -23,6 +24,11 @@ pub(super) async fn replay(common: &Common, config: Config, args: ReplayArgs) ->
     let app = record_access::open_read_only(common, config).await?;
     let job = find_job(&app, &args.job).await?;
     let row = app.store.get_job(&job).await?.ok_or_else(|| super::failure::no_job(&args.job))?;
+    if row.kind == JobKind::MemoryProbe {
+        bail!(
+            "job {job} is a memory probe and has no days to replay; to show it, run `papertape probe show {job}`"
+        );
+    }
     if row.kind.is_assistant() {
         let kind = &row.kind;
         bail!("a job of kind `{kind}` has no days to replay; for its actions, run `papertape actions {job}`");

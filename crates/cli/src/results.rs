@@ -137,6 +137,9 @@ fn print_day(result: &DayResult) -> Result<()> {
         let reason = quality.reason.as_ref().map(|reason| format!(": {reason}")).unwrap_or_default();
         say(wrap(&format!("{}{reason}", quality.state), width(), "  "))?;
     }
+    if let Some(masked) = &result.masked {
+        print_line(format_args!("masked: {}, {}", masked.mask, masked.note))?;
+    }
     say(format_args!("  books: {}", result.books.text))?;
     let metrics = &result.daily_metrics;
     if let Some(end) = &result.final_position {
@@ -144,6 +147,9 @@ fn print_day(result: &DayResult) -> Result<()> {
             .return_pct
             .map_or_else(String::new, |pct| format!(", {} on the day", percent(Some(pct.to_f64() / 100.0))));
         say(format_args!("  value {}{gain}, cash {}", money(end.portfolio_value), money(end.cash)))?;
+    }
+    for warning in result.training_cutoffs.iter().filter_map(|cutoff| cutoff.warning.as_ref()) {
+        print_line(format_args!("warning: {warning}"))?;
     }
     if let Some(reason) = &result.provenance.point_in_time_reason {
         print_line(format_args!("point-in-time unverified: {}", reason.sentence()))?;

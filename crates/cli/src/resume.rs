@@ -3,9 +3,10 @@
 use super::args::{parse_budget, whole};
 use super::failure::{no_job, service_error};
 use super::record_access::{RecordAccess, Target, find_target, find_target_remote};
-use super::{Common, Outcome, chat, execute, experiment_run, record_access};
+use super::{Common, Outcome, chat, execute, experiment_run, probe, record_access};
 use clap::Args;
 use papertape_core::ports::Queue as _;
+use papertape_core::record::JobKind;
 use papertape_protocol::experiments::{ChangedExperimentResponse, ResumeExperimentBody};
 use papertape_protocol::fields::JsonObject;
 use papertape_protocol::simulate::{BudgetBody, ChangedResponse, ResumeBody};
@@ -87,6 +88,12 @@ pub(super) async fn resume(common: &Common, config: Config, args: ResumeArgs) ->
     match &access {
         // The assistant's jobs start other jobs, which a worker has to run.
         _ if row.kind.is_assistant() => chat::follow_job(common, &access, &job).await,
+        RecordAccess::Local(app) if row.kind == JobKind::MemoryProbe => {
+            probe::run_local(app, common, &job).await
+        }
+        RecordAccess::Remote(server) if row.kind == JobKind::MemoryProbe => {
+            probe::follow(&reader, common, &job, Some(server.url())).await
+        }
         RecordAccess::Local(app) => execute::run_local(app, common, &job).await,
         RecordAccess::Remote(server) => execute::run_remote(server, common, &job).await,
     }

@@ -13,6 +13,7 @@ use papertape_agents::config::{
 };
 use papertape_core::broker::CostModel;
 use papertape_core::id::{AgentName, ExperimentId, JobId};
+use papertape_core::market::MaskKind;
 use papertape_core::message::ModelName;
 use papertape_core::part::MAX_PARTS;
 use papertape_core::time::{Date, parse_date};
@@ -66,6 +67,9 @@ pub(super) struct RunArgs {
     /// Compare results with this symbol or index of the dataset
     #[arg(long, value_name = "SYMBOL")]
     benchmark: Option<String>,
+    /// Mask the data against memorization: dates, entities (symbols, names and prices) or all
+    #[arg(long, value_name = "MASK", value_parser = mask, conflicts_with = "vary")]
+    mask: Option<MaskKind>,
     /// Run each agent this many times, each time with another seed, as one experiment. Rule-based agents run once
     #[arg(long, value_name = "COUNT", value_parser = whole(1..=MAX_TRIALS))]
     trials: Option<u32>,
@@ -75,6 +79,9 @@ pub(super) struct RunArgs {
     /// What the experiment compares: all_pairs, or all agents against an agent or buy_and_hold [default: all_pairs]
     #[arg(long, value_name = "NAME")]
     compare: Option<String>,
+    /// Vary one condition in one experiment: mask runs the arms none, dates, entities and all
+    #[arg(long, value_name = "NAME", value_parser = ["mask"])]
+    vary: Option<String>,
     /// Print the estimate of calls, tokens and cost, and run nothing
     #[arg(long)]
     estimate: bool,
@@ -194,13 +201,22 @@ fn windows(text: &str) -> Result<WindowsBody, String> {
     }
 }
 
+/// Parses a mask; `None` would be the same as no option.
+fn mask(text: &str) -> Result<MaskKind, String> {
+    text.parse()
+}
+
 pub(super) async fn run(common: &Common, config: Config, args: RunArgs) -> Outcome {
     let is_experiment = args.is_experiment();
     let (trials, windows, compare) = (args.trials.unwrap_or(1), args.windows, args.compare.clone());
+    let masks = match args.vary {
+        Some(_) => std::iter::once(None).chain(MaskKind::ALL.map(Some)).collect(),
+        None => Vec::new(),
+    };
     let before = if args.estimate { Before::EstimateOnly } else { Before::start(args.yes) };
     let request = args.request(&config)?;
     if is_experiment {
-        let experiment = ExperimentRequest { simulation: request, trials, windows, compare };
+        let experiment = ExperimentRequest { simulation: request, trials, windows, compare, masks };
         return run_experiment(common, config, &experiment, before).await;
     }
     match record_access::open_for_writing(common, config).await? {
@@ -300,6 +316,7 @@ impl RunArgs {
         self.trials.is_some_and(|trials| trials > 1)
             || self.windows.is_some()
             || self.compare.is_some()
+            || self.vary.is_some()
             || self.estimate
     }
 
@@ -316,6 +333,7 @@ impl RunArgs {
             initial_cash: self.cash,
             benchmark: self.benchmark,
             seed: self.seed,
+            masking: self.mask,
             summaries: self.no_summaries.then_some(false),
             replace_existing: self.replace,
             rerun_degraded: self.rerun_degraded,

@@ -7,6 +7,7 @@ use super::output::{
 };
 use anyhow::Result;
 use papertape_core::id::{AgentName, JobId};
+use papertape_core::market::MaskKind;
 use papertape_core::metric::MIN_ANNUALIZED_DAYS;
 use papertape_core::ports::{Queue as _, RecordStore as _};
 use papertape_core::record::PositionRow;
@@ -22,7 +23,7 @@ use papertape_service::app::App;
 use papertape_service::view;
 use papertape_store::{PageRequest, ResultFilter};
 use rust_decimal::Decimal;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 const HOUSE_NOTE: &str = "House models are rules, not LLMs. They read the same data and use the same tools, and are the \
                           reference that an LLM should beat.";
@@ -57,6 +58,7 @@ pub(super) struct AgentSummary {
 #[derive(PartialEq)]
 struct TradedData {
     dataset: DatasetRef,
+    mask: Option<MaskKind>,
     market: String,
     /// The symbols or the index.
     symbols: Vec<String>,
@@ -64,10 +66,13 @@ struct TradedData {
 
 impl TradedData {
     fn from_config(config: &SimulationConfig) -> Self {
-        let symbols = || config.symbols.iter().map(ToString::to_string).collect();
+        let masking = config.translation();
+        let real = |symbol| masking.map_or(symbol, |masking| masking.real_symbol(symbol)).to_string();
+        let symbols = || config.symbols.iter().map(real).collect();
         let costs = if config.market.is_frictionless() { " (frictionless)" } else { "" };
         Self {
             dataset: config.dataset.clone(),
+            mask: masking.map(|masking| masking.kind),
             market: format!("{}{costs}", config.market.name),
             symbols: config.universe.clone().map_or_else(symbols, |index| vec![index]),
         }
@@ -121,7 +126,7 @@ fn is_comparable(one: &AgentSummary, other: &AgentSummary) -> bool {
 fn header(agent: &AgentSummary, has_data: bool) -> String {
     let days = format!("{} to {}", agent.result.start_date, agent.result.end_date);
     match agent.data.as_ref().filter(|_| has_data) {
-        Some(TradedData { dataset, market, symbols }) => {
+        Some(TradedData { dataset, market, symbols, .. }) => {
             let mut listed = symbols.iter().take(MAX_LISTED_SYMBOLS).cloned().collect::<Vec<_>>().join(", ");
             if let Some(more) = symbols.len().checked_sub(MAX_LISTED_SYMBOLS).filter(|more| *more > 0) {
                 listed.push_str(&format!(" and {more} more"));
@@ -136,6 +141,9 @@ fn header(agent: &AgentSummary, has_data: bool) -> String {
 fn notes(results: &[&RangeResult]) -> Vec<String> {
     let reasons: Vec<String> = results.iter().filter_map(|result| first_reason(result)).collect();
     let mut notes = Vec::new();
+    if let Some(masked) = results.iter().find_map(|result| result.masked.as_ref()) {
+        notes.push(format!("Masked ({}): {}.", masked.mask, masked.note));
+    }
     if !reasons.is_empty() {
         notes.push(format!("First degraded or failed days: {}.", reasons.join("; ")));
     }
@@ -158,6 +166,9 @@ fn notes(results: &[&RangeResult]) -> Vec<String> {
         ))
     }));
     notes.extend(results.iter().filter_map(|result| unverified(result)));
+    let cutoffs = results.iter().flat_map(|result| &result.training_cutoffs);
+    let warnings: BTreeSet<&String> = cutoffs.filter_map(|cutoff| cutoff.warning.as_ref()).collect();
+    notes.extend(warnings.into_iter().map(|warning| format!("Warning: {warning}.")));
     notes.extend(done_before(results));
     notes
 }
@@ -365,9 +376,13 @@ pub(super) async fn summarize(app: &App, results: Vec<RangeResult>) -> Result<Ve
         for days in result.daily_portfolio_values.chunk_by(|one, next| one.job_id == next.job_id) {
             let (Some(first), Some(last)) = (days.first(), days.last()) else { continue };
             let job = JobId::new(&first.job_id);
+            let config = app.store.get_job(&job).await?.and_then(|row| config(&row.config));
+            // The job's own days, which are shown as real ones.
+            let masking = config.as_ref().and_then(SimulationConfig::translation);
+            let own = |date: Date| masking.map_or(date, |masking| masking.masked_date(date));
             let filter = ResultFilter {
-                from: Some(first.date),
-                to: Some(last.date),
+                from: Some(own(first.date)),
+                to: Some(own(last.date)),
                 agent: Some(agent.clone()),
                 job: Some(job.clone()),
             };
@@ -375,17 +390,16 @@ pub(super) async fn summarize(app: &App, results: Vec<RangeResult>) -> Result<Ve
             trades += found.trades;
             rejected += found.rejected;
             if let Some(date) = found.newest_trade {
-                newest_trade = (job.clone(), date);
+                newest_trade = (job.clone(), masking.map_or(date, |masking| masking.real_date(date)));
             }
             let usage = app.store.load_usage(&job).await?;
-            let in_range = |date| date >= first.date && date <= last.date;
+            let in_range = |date| date >= own(first.date) && date <= own(last.date);
             let own = usage.iter().filter(|row| row.agent == agent && in_range(row.date));
             for row in own {
                 cost += row.cost_usd;
                 is_estimated |= row.estimated_calls > 0;
                 unpriced += row.unpriced_calls;
             }
-            let config = app.store.get_job(&job).await?.and_then(|row| config(&row.config));
             data = config.as_ref().map(TradedData::from_config).or(data);
             model = config.and_then(|config| model_of(&config, &agent)).or(model);
         }

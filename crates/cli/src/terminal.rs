@@ -1,6 +1,7 @@
 //! The process's progress bars and the terminal that they share with everything else on stderr.
 
 use indicatif::{MultiProgress, ProgressBar};
+use papertape_core::language::Language;
 use std::sync::LazyLock;
 
 static BARS: LazyLock<MultiProgress> = LazyLock::new(MultiProgress::new);
@@ -71,4 +72,11 @@ mod echo {
             let _ = tcsetattr(&stderr, OptionalActions::Now, &termios);
         }
     }
+}
+
+/// The terminal's language, if it sets one that Papertape has.
+pub(super) fn terminal_language() -> Option<Language> {
+    let variables = ["LC_ALL", "LC_MESSAGES", "LANG"];
+    let set = variables.iter().find_map(|name| std::env::var(name).ok().filter(|value| !value.is_empty()));
+    set.as_deref().and_then(Language::from_tag)
 }

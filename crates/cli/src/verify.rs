@@ -3,28 +3,40 @@
 use super::failure::FAILED;
 use super::output::{count, json, note, say, table, text_of};
 use super::record_access::find_job;
-use super::{Common, Outcome, record_access};
-use anyhow::{Context as _, Result, anyhow};
+use super::{Common, Outcome, head, record_access, verify_bundle};
+use anyhow::{Result, anyhow};
 use clap::Args;
 use papertape_core::id::{ContentHash, JobId};
 use papertape_core::record::JobHead;
 use papertape_service::app::App;
 use papertape_service::config::Config;
-use serde_json::{Value, json};
+use serde_json::json;
+use std::path::Path;
 use std::process::ExitCode;
 
 #[derive(Debug, Args)]
 pub(super) struct VerifyArgs {
-    /// The job, or `latest`
-    job: String,
+    /// The job, or `latest`; or the file of a bundle
+    target: String,
     /// Also require that the record extends a published head: its hash, or a file with its document
     #[arg(long, value_name = "HEAD")]
     expect: Option<String>,
 }
 
+impl VerifyArgs {
+    /// Whether the target is a file. IDs have neither a directory nor an extension.
+    pub(super) fn is_file(&self) -> bool {
+        let path = Path::new(&self.target);
+        path.components().count() > 1 || path.extension().is_some() || path.is_file()
+    }
+}
+
 pub(super) async fn verify(common: &Common, config: Config, args: VerifyArgs) -> Outcome {
+    if args.is_file() {
+        return verify_bundle::verify_bundle(common, Path::new(&args.target), args.expect.as_deref());
+    }
     let app = record_access::open_read_only(common, config).await?;
-    let job = find_job(&app, &args.job).await?;
+    let job = find_job(&app, &args.target).await?;
     let published = match &args.expect {
         Some(expected) => Some(published(&app, &job, expected).await?),
         None => None,
@@ -80,16 +92,7 @@ pub(super) async fn verify(common: &Common, config: Config, args: VerifyArgs) ->
 
 /// The published head: read from a file, or found by its hash, as the current or a stored head.
 async fn published(app: &App, job: &JobId, expected: &str) -> Result<JobHead> {
-    let Some(hash) = ContentHash::from_hex(expected) else {
-        let text = std::fs::read_to_string(expected)
-            .with_context(|| format!("--expect: `{expected}` is neither a hash nor a readable file"))?;
-        let head: Value = serde_json::from_str(&text)
-            .with_context(|| format!("--expect: {expected} is not a document of `papertape head`"))?;
-        // With --json, `papertape head` prints the document next to its hash.
-        let head = head.get("document").cloned().unwrap_or(head);
-        return serde_json::from_value(head)
-            .with_context(|| format!("--expect: {expected} is not a document of `papertape head`"));
-    };
+    let Some(hash) = ContentHash::from_hex(expected) else { return head::published_document(expected) };
     if let Ok(Some(head)) = app.store.job_head(job).await
         && head.hash() == hash
     {

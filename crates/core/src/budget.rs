@@ -24,6 +24,64 @@ pub struct Grant {
     pub usd: Decimal,
 }
 
+impl Grant {
+    /// The sum of both.
+    #[must_use]
+    pub fn and(self, other: Self) -> Self {
+        Self { tokens: self.tokens.saturating_add(other.tokens), usd: self.usd.saturating_add(other.usd) }
+    }
+
+    /// The larger of both, per field.
+    #[must_use]
+    pub fn max(self, other: Self) -> Self {
+        Self { tokens: self.tokens.max(other.tokens), usd: self.usd.max(other.usd) }
+    }
+
+    /// Whether it is within a limit.
+    #[must_use]
+    pub fn is_within(self, limit: Limit) -> bool {
+        limit.tokens.is_none_or(|max| self.tokens <= max) && limit.usd.is_none_or(|max| self.usd <= max)
+    }
+}
+
+/// What a running job, or a part of one, needs of the limits that it shares with others.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ShareRequest {
+    /// The line.
+    pub line: JobBudget,
+    /// What it has used and reserved.
+    pub held: Grant,
+    /// What its next call may need.
+    pub needed: Grant,
+    /// The limit of its job's line, which the parts of a split job share.
+    pub job_limit: Limit,
+}
+
+/// The answer to a [`ShareRequest`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ShareOutcome {
+    /// Its share: what it holds and needs, and a little more if there is plenty. Unlimited where no shared limit is.
+    Granted(Limit),
+    /// Less is left than it needs. Its share is now what it holds.
+    Denied {
+        /// The limit that is too small.
+        by: SharedLimit,
+        /// What it and the others hold.
+        committed: Grant,
+        /// The limit's amounts.
+        limit: Limit,
+    },
+}
+
+/// A limit that several share.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SharedLimit {
+    /// The jobs of an experiment.
+    Experiment,
+    /// The parts of a job.
+    Job,
+}
+
 impl Limit {
     /// The stricter of both, per field.
     #[must_use]
@@ -44,13 +102,6 @@ impl Limit {
             Some(usd) if usd < Decimal::ZERO => Err(("usd", format!("must not be negative, got {usd}"))),
             _ => Ok(()),
         }
-    }
-
-    /// Whether these amounts are within a limit.
-    #[must_use]
-    pub fn is_within(self, limit: Self) -> bool {
-        limit.tokens.is_none_or(|limit| self.tokens.unwrap_or_default() <= limit)
-            && limit.usd.is_none_or(|limit| self.usd.unwrap_or_default() <= limit)
     }
 
     /// Whether nothing is left to spend.

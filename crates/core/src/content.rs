@@ -118,6 +118,23 @@ pub fn references(stored: &Value) -> Vec<ContentHash> {
     }
 }
 
+/// The documents that a link of a conversation's request chain references; none for other documents.
+#[must_use]
+pub fn linked_documents(document: &Value) -> Vec<ContentHash> {
+    let is_link = document.as_object().is_some_and(|map| {
+        map.len() == 3 && ["previous", "head", "added"].iter().all(|key| map.contains_key(*key))
+    });
+    if !is_link {
+        return Vec::new();
+    }
+    let added = document["added"].as_array().into_iter().flatten();
+    [&document["previous"], &document["head"]]
+        .into_iter()
+        .chain(added)
+        .filter_map(|value| value.as_str().and_then(ContentHash::from_hex))
+        .collect()
+}
+
 enum Marker<'a> {
     Text(ContentHash),
     Literal(&'a Map<String, Value>),

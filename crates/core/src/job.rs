@@ -124,14 +124,22 @@ pub enum JobKind {
     PlanDecompose,
     /// Runs a plan's tasks.
     PlanExecute,
+    /// Tests whether a model recalls the prices of a dataset.
+    MemoryProbe,
     /// Another version's kind, or one from an imported action log.
     Unknown(String),
 }
 
 impl JobKind {
     /// Every known kind.
-    pub const ALL: &[Self] =
-        &[Self::Simulate, Self::Profile, Self::ChatAction, Self::PlanDecompose, Self::PlanExecute];
+    pub const ALL: &[Self] = &[
+        Self::Simulate,
+        Self::Profile,
+        Self::ChatAction,
+        Self::PlanDecompose,
+        Self::PlanExecute,
+        Self::MemoryProbe,
+    ];
     /// The assistant's kinds: they wait for other jobs, so other jobs must not keep them waiting.
     pub const ASSISTANT: &[Self] = &[Self::ChatAction, Self::PlanDecompose, Self::PlanExecute];
     /// Kinds of which a plan can have only one running job.
@@ -146,6 +154,7 @@ impl JobKind {
             Self::ChatAction => "chat_action",
             Self::PlanDecompose => "plan_decompose",
             Self::PlanExecute => "plan_execute",
+            Self::MemoryProbe => "memory_probe",
             Self::Unknown(kind) => kind.as_str(),
         }
     }

@@ -7,7 +7,8 @@ use papertape_core::time::Date;
 use serde::{Deserialize, Serialize};
 
 /// The conditions of a run.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Conditions {
     /// The dataset's content hash.
     pub dataset: String,

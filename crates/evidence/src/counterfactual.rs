@@ -10,6 +10,8 @@
 //! p-value. Assumption: the real future is stationary, and its dependence is short compared with 20 days. Only this arm
 //! shows whether recall was *used*. It does not detect recall that changed no position.
 
+use crate::distribution::normal_quantile;
+use crate::holm::FAMILY_LEVEL;
 use crate::random::{Random, Seed};
 use crate::random_baseline::upper_tail_p;
 use serde::{Deserialize, Serialize};
@@ -19,6 +21,8 @@ pub const MIN_BLOCK_DAYS: usize = 20;
 /// With fewer blocks there is no test.
 const MIN_BLOCKS: usize = 3;
 const DRAWS: usize = 999;
+/// The power that "would have seen" refers to.
+const POWER: f64 = 0.8;
 
 /// The result of the arm.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -29,6 +33,19 @@ pub struct CounterfactualResult {
     pub p_value: f64,
     /// `R`.
     pub draws: usize,
+    /// The statistic that would be detected at 5% with 80% power: 2.49 standard deviations of the null.
+    pub detectable: f64,
+}
+
+impl CounterfactualResult {
+    /// As displayed. A point is 1% of equity per five days.
+    #[must_use]
+    pub fn words(&self) -> String {
+        if self.p_value <= FAMILY_LEVEL {
+            return "recall shown".to_owned();
+        }
+        format!("not shown (would have seen ≥ {:.2} points)", 100.0 * self.detectable)
+    }
 }
 
 /// `weights` are the fractions of equity at each close, by day and symbol; `real_returns` are the real returns of the
@@ -59,7 +76,15 @@ pub fn counterfactual_future(
         }
         nulls.push(overlap(weights, real_returns, &order));
     }
-    Some(CounterfactualResult { statistic, p_value: upper_tail_p(statistic, &nulls), draws: DRAWS })
+    let mean = nulls.iter().sum::<f64>() / DRAWS as f64;
+    let variance = nulls.iter().map(|null| (null - mean).powi(2)).sum::<f64>() / (DRAWS - 1) as f64;
+    let quantiles = normal_quantile(1.0 - FAMILY_LEVEL) + normal_quantile(POWER);
+    Some(CounterfactualResult {
+        statistic,
+        p_value: upper_tail_p(statistic, &nulls),
+        draws: DRAWS,
+        detectable: quantiles * variance.sqrt(),
+    })
 }
 
 fn overlap(weights: &[Vec<f64>], returns: &[Vec<f64>], order: &[usize]) -> f64 {

@@ -39,6 +39,7 @@ mod estimand;
 mod ewc;
 mod holm;
 mod power;
+mod probe;
 mod quiz;
 mod random;
 mod random_baseline;
@@ -67,6 +68,10 @@ pub use ewc::{
 };
 pub use holm::{FAMILY_LEVEL, holm, holm_levels};
 pub use power::{DEFAULT_TARGET, Noise, days_needed, min_detectable_effect};
+pub use probe::{
+    DEFAULT_ITEMS, DailyClose, ItemOutcome, KindReport, MIN_LATE_MONTHS, PARAPHRASES, PriceHistory,
+    QUIZ_DESIGN_VERSION, Quiz, QuizControls, QuizDesign, QuizItem, QuizPrompt, design_quiz, kind_reports,
+};
 pub use quiz::{
     PermutationItem, ProbeVerdict, QuizKind, QuizResponse, QuizScore, binomial_critical, binomial_power,
     detectable_points, difference_power, majority, newcombe, permutation_by_month, probe_verdicts,

@@ -229,6 +229,8 @@ pub enum ProbeVerdict {
         difference: f64,
         /// Newcombe's, 95%.
         interval: Interval,
+        /// Adjusted over the kinds.
+        holm_p: f64,
         /// Percentage points that would have been detected with 80% power.
         would_have_seen_points: f64,
     },
@@ -268,7 +270,7 @@ pub fn probe_verdicts(kinds: &[(QuizScore, QuizScore, Option<f64>)]) -> Vec<Prob
         if holm_p <= FAMILY_LEVEL && tested.permutation_p <= FAMILY_LEVEL {
             return ProbeVerdict::RecallShown { difference, interval, holm_p };
         }
-        ProbeVerdict::NotShown { difference, interval, would_have_seen_points: tested.points }
+        ProbeVerdict::NotShown { difference, interval, holm_p, would_have_seen_points: tested.points }
     };
     sides.into_iter().map(verdict).collect()
 }

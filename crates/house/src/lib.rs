@@ -20,6 +20,7 @@ mod memory;
 mod number;
 mod phrases;
 mod plan;
+mod quiz;
 mod solo;
 mod strategy;
 mod summary;
@@ -75,6 +76,7 @@ pub fn answer(request: &ModelRequest) -> Result<ModelResponse, String> {
         name => Some(strategy(name)?),
     };
     let draft = assistant::draft(request)
+        .or_else(|| quiz::draft(request))
         .or_else(|| desk::draft(request, strategy?))
         .or_else(|| summary::draft(request))
         .or_else(|| memory::draft(request, strategy?))

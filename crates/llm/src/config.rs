@@ -1,5 +1,6 @@
 //! The configured providers, their base URLs and where their keys are found.
 
+use papertape_core::time::Date;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -125,6 +126,19 @@ pub struct ModelsConfig {
     pub providers: BTreeMap<String, ProviderConfig>,
     /// A TOML file of prices that extend or replace the built-in ones.
     pub prices: Option<PathBuf>,
+    /// Training cut-offs that extend or replace the built-in ones.
+    pub cutoffs: Vec<CutoffConfig>,
+}
+
+/// The training cut-off of a model.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct CutoffConfig {
+    /// A model's name, with or without its provider; a trailing `*` matches any ending.
+    pub model: String,
+    /// The last day that the training data may cover; absent: the vendor states none.
+    #[serde(default)]
+    pub date: Option<Date>,
 }
 
 impl ModelsConfig {
@@ -170,6 +184,12 @@ pub enum ConfigError {
     /// An invalid price file.
     #[error("the file of prices {fault}")]
     Prices {
+        /// What is wrong.
+        fault: String,
+    },
+    /// Invalid training cut-offs.
+    #[error("the training cut-offs {fault}")]
+    Cutoffs {
         /// What is wrong.
         fault: String,
     },

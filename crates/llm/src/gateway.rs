@@ -1,6 +1,7 @@
 //! All models behind one port.
 
 use crate::config::{ConfigError, ModelsConfig};
+use crate::cutoffs::{Cutoff, Cutoffs};
 use crate::http::Http;
 use crate::keys::{self, ApiKey};
 use crate::prices::Prices;
@@ -21,6 +22,7 @@ pub struct Gateway {
     built_in: &'static dyn BuiltInModels,
     providers: BTreeMap<String, Provider>,
     prices: Prices,
+    cutoffs: Cutoffs,
     client: reqwest::Client,
     has_roots: bool,
 }
@@ -43,8 +45,9 @@ impl Gateway {
             providers.insert(name.clone(), Provider::new(&name, kind, &provider, key)?);
         }
         let prices = Prices::load(config.prices.as_deref())?;
+        let cutoffs = Cutoffs::load(&config.cutoffs)?;
         let Http { client, has_roots } = http::build().map_err(|fault| ConfigError::Http { fault })?;
-        Ok(Self { built_in, providers, prices, client, has_roots })
+        Ok(Self { built_in, providers, prices, cutoffs, client, has_roots })
     }
 
     /// The keys in use with the names of their variables, for the redactor.
@@ -61,6 +64,12 @@ impl Gateway {
     #[must_use]
     pub const fn prices(&self) -> &Prices {
         &self.prices
+    }
+
+    /// What the vendor states about the end of a model's training data; `None`: unknown.
+    #[must_use]
+    pub fn cutoff(&self, model: &ModelName) -> Option<&Cutoff> {
+        self.cutoffs.get(model)
     }
 
     /// The names of all providers, `house` excluded.

@@ -9,6 +9,7 @@
 
 pub mod bounds;
 mod config;
+mod cutoffs;
 mod failure;
 mod gateway;
 mod http;
@@ -19,7 +20,8 @@ mod provider_state;
 mod reply;
 pub mod wire;
 
-pub use config::{ConfigError, ModelsConfig, ProviderConfig, ProviderKind};
+pub use config::{ConfigError, CutoffConfig, ModelsConfig, ProviderConfig, ProviderKind};
+pub use cutoffs::{Cutoff, Cutoffs};
 pub use gateway::Gateway;
 pub use http::{Unread, body as read_body};
 pub use keys::{ApiKey, find as find_key};

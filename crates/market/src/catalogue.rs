@@ -4,8 +4,9 @@ use crate::bundled::bundled;
 use crate::dataset_dir::{DatasetDir, Name};
 use crate::entry::Entry;
 use crate::error::MarketError;
+use crate::mask::{self, MaskedDataset, mask};
 use papertape_core::id::ContentHash;
-use papertape_core::market::Dataset;
+use papertape_core::market::{Dataset, MaskKind, Masking};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -90,7 +91,35 @@ impl Catalogue {
         if let Some(own) = self.datasets.iter().find(|other| other.name() == dataset.name()) {
             return if own.hash() == dataset.hash() { Ok(false) } else { Err(taken()) };
         }
-        self.dir()?.put(dataset, market, replace)
+        self.dir()?.put((dataset, None), market, replace)
+    }
+
+    /// The masked form of a dataset with its translation. It is derived and stored if it is not in the directory yet.
+    ///
+    /// # Errors
+    /// As [`mask`] and [`store`](Self::store); [`MarketError::NoDirectory`].
+    pub fn masked(&self, source: &Dataset, kind: MaskKind) -> Result<(Arc<Dataset>, Masking), MarketError> {
+        let name = mask::name_of(source.hash(), kind);
+        if let Some(masking) = self.masking(&name)?.filter(|masking| masking.version == mask::VERSION) {
+            return Ok((self.open(&name)?, masking));
+        }
+        let MaskedDataset { dataset, masking } = mask(source, kind)?;
+        let market = self.default_market(source);
+        // An older version of the rules loses the name; its jobs find it by its hash.
+        self.dir()?.put((&dataset, Some(&masking)), market.as_deref(), true)?;
+        Ok((self.open(&name)?, masking))
+    }
+
+    /// The translation of a masked dataset to its source; `None` if the dataset is not masked, or not stored here.
+    ///
+    /// # Errors
+    /// [`MarketError::Io`]; [`MarketError::Damaged`].
+    pub fn masking(&self, name_or_hash: &str) -> Result<Option<Masking>, MarketError> {
+        match (&self.dir, self.find(name_or_hash)) {
+            (Some(dir), Ok(entry)) => dir.masking(entry.hash),
+            (_, Err(MarketError::NotFound { .. })) | (None, _) => Ok(None),
+            (_, Err(error)) => Err(error),
+        }
     }
 
     /// Removes a dataset from the directory: by name, with its content unless another name refers to it; or

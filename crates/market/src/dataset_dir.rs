@@ -5,6 +5,7 @@
 //!   .lock                    held by the writer
 //!   content/HASH/data        the packed dataset, never changed
 //!   content/HASH/about.json  what `list` shows, and the checksum of `data`
+//!   content/HASH/mask.json   of a masked dataset: the translation to its source
 //!   names/NAME.json          the content that a name refers to, and its market
 //! ```
 //!
@@ -12,10 +13,10 @@
 //! file that is replaced atomically. So whenever a writer dies, everything that can be found is complete, and
 //! the next writer removes the rest.
 
-use crate::entry::Entry;
+use crate::entry::{Entry, MaskedEntry};
 use crate::error::MarketError;
 use papertape_core::id::ContentHash;
-use papertape_core::market::{Dataset, UnpackError};
+use papertape_core::market::{Dataset, Masking, UnpackError};
 use serde::{Deserialize, Serialize};
 use std::fs::{self, File};
 use std::io::{self, BufReader, BufWriter, Read, Write};
@@ -23,6 +24,7 @@ use std::path::{Path, PathBuf};
 
 const DATA: &str = "data";
 const ABOUT: &str = "about.json";
+const MASK: &str = "mask.json";
 
 /// The dataset directory.
 #[derive(Clone, Debug)]
@@ -95,6 +97,11 @@ impl DatasetDir {
         read_json(&self.content(hash).join(ABOUT))
     }
 
+    /// The translation of a masked content to its source.
+    pub(crate) fn masking(&self, hash: ContentHash) -> Result<Option<Masking>, MarketError> {
+        read_json(&self.content(hash).join(MASK))
+    }
+
     /// Opens a content under this name. The whole file is compared with its checksum.
     pub(crate) fn open(&self, name: &str, hash: ContentHash) -> Result<Dataset, MarketError> {
         let path = self.content(hash).join(DATA);
@@ -115,10 +122,11 @@ impl DatasetDir {
         Ok(dataset)
     }
 
-    /// Writes a dataset under its name. Returns whether anything was written.
+    /// Writes a dataset under its name, with the translation to its source if it is masked. Returns whether anything
+    /// was written.
     pub(crate) fn put(
         &self,
-        dataset: &Dataset,
+        (dataset, masking): (&Dataset, Option<&Masking>),
         market: Option<&str>,
         replace: bool,
     ) -> Result<bool, MarketError> {
@@ -133,7 +141,7 @@ impl DatasetDir {
         }
         let is_new = !self.content(dataset.hash()).join(ABOUT).is_file();
         if is_new {
-            self.put_content(dataset)?;
+            self.put_content(dataset, masking)?;
         }
         let market = market.map(str::to_owned);
         let same = taken.as_ref().is_some_and(|taken| {
@@ -147,7 +155,7 @@ impl DatasetDir {
         Ok(true)
     }
 
-    fn put_content(&self, dataset: &Dataset) -> Result<(), MarketError> {
+    fn put_content(&self, dataset: &Dataset, masking: Option<&Masking>) -> Result<(), MarketError> {
         let content = self.dir.join("content");
         let hash = dataset.hash().to_hex();
         let temporary = content.join(format!(".{hash}"));
@@ -162,7 +170,11 @@ impl DatasetDir {
             Ok((hashing.hasher.finalize(), hashing.inner.metadata()?.len()))
         });
         let (checksum, bytes) = written.map_err(|error| failed(&path, error))?;
-        let entry = Entry { bytes, ..Entry::of(dataset) };
+        if let Some(masking) = masking {
+            write_json(&temporary.join(MASK), masking)?;
+        }
+        let masked = masking.map(MaskedEntry::from);
+        let entry = Entry { bytes, masked, ..Entry::of(dataset) };
         let info = StoredDatasetInfo { entry, checksum: ContentHash::from_bytes(*checksum.as_bytes()) };
         write_json(&temporary.join(ABOUT), &info)?;
         sync_dir(&temporary)?;

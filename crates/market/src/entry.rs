@@ -1,7 +1,7 @@
 //! What a catalogue knows of a dataset without opening it.
 
 use papertape_core::id::{ContentHash, Symbol};
-use papertape_core::market::{Dataset, Interval, TradingDay};
+use papertape_core::market::{Dataset, Interval, MaskKind, Masking, TradingDay};
 use papertape_core::time::Date;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
@@ -47,11 +47,25 @@ pub struct Entry {
     /// The indexes whose members over time it holds; a run can use one of them as its universe.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub universes: Vec<UniverseEntry>,
+    /// Of a masked dataset: what it was derived from.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub masked: Option<MaskedEntry>,
     /// The size on disk in bytes; 0 for a dataset that is part of the program.
     pub bytes: u64,
     /// Whether this is older content whose name now refers to other content. It is found by its hash.
     #[serde(default)]
     pub replaced: bool,
+}
+
+/// What a masked dataset was derived from.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct MaskedEntry {
+    /// What is masked.
+    pub kind: MaskKind,
+    /// The name of the source.
+    pub source: String,
+    /// The content hash of the source.
+    pub source_hash: ContentHash,
 }
 
 /// An index of which a dataset has members over time.
@@ -87,6 +101,7 @@ impl Entry {
             fundamentals: contents.fundamentals().count(),
             macros: contents.macros().count(),
             universes: universes(dataset),
+            masked: None,
             bytes: 0,
             replaced: false,
         }
@@ -101,4 +116,10 @@ fn universes(dataset: &Dataset) -> Vec<UniverseEntry> {
         memberships: periods.iter().filter(|period| period.index == name).count(),
     };
     dataset.universes().into_iter().map(entry).collect()
+}
+
+impl From<&Masking> for MaskedEntry {
+    fn from(masking: &Masking) -> Self {
+        Self { kind: masking.kind, source: masking.source.clone(), source_hash: masking.source_hash }
+    }
 }

@@ -57,6 +57,9 @@ pub enum MarketError {
         /// The operating system's error.
         error: std::io::Error,
     },
+    /// The dataset cannot be masked.
+    #[error("cannot mask the dataset: {0}")]
+    Mask(String),
     /// A value cannot be written in the requested format.
     #[error("{0}")]
     Export(String),

@@ -12,10 +12,12 @@ mod error;
 pub mod export;
 pub mod import;
 mod input;
+mod mask;
 mod vendors;
 
 pub use bundled::{BUNDLED_NAME, bundled};
 pub use catalogue::Catalogue;
 pub use dataset_dir::check_name;
-pub use entry::{Entry, UniverseEntry};
+pub use entry::{Entry, MaskedEntry, UniverseEntry};
 pub use error::MarketError;
+pub use mask::{MaskedDataset, TextMask, mask, text_mask};

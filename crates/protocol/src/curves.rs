@@ -1,6 +1,7 @@
 //! The curves of a run: portfolio value and status of each agent on each day.
 
 use crate::deployment::Deployment;
+use crate::masking::MaskedResponse;
 use crate::number::Number;
 use crate::results::range::DoneBefore;
 use papertape_core::record::DayStatus;
@@ -19,6 +20,9 @@ pub struct CurvesResponse {
     pub dates: Vec<Date>,
     /// Its agents, in the order of the job.
     pub agents: Vec<AgentCurve>,
+    /// The mark of a masked job; absent otherwise.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub masked: Option<MaskedResponse>,
     /// The mode that the server runs in.
     #[serde(flatten)]
     pub deployment: Deployment,

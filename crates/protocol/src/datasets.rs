@@ -69,10 +69,24 @@ pub struct DatasetResponse {
     pub macros: usize,
     /// The indexes of which it has members over time; a run can have one as its universe.
     pub universes: Vec<UniverseResponse>,
+    /// Of a masked dataset: what it was derived from; absent otherwise.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub masked: Option<MaskedDatasetResponse>,
     /// Its size on disk; 0 for the bundled dataset.
     pub bytes: u64,
     /// Whether newer content of the same name replaced it. It can still be found by its hash.
     pub replaced: bool,
+}
+
+/// What a masked dataset was derived from.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct MaskedDatasetResponse {
+    /// What is masked: `dates`, `entities` or `all`.
+    pub mask: String,
+    /// The name of the source.
+    pub source: String,
+    /// The content hash of the source, 64 hex digits.
+    pub source_hash: String,
 }
 
 /// An index of which a dataset has members over time.

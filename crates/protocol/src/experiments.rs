@@ -48,6 +48,10 @@ pub struct ExperimentBody {
     /// What will be compared: `all_pairs` of the agents (the default), or all agents against a baseline, which is an
     /// agent's name or `buy_and_hold`.
     pub compare: Option<String>,
+    /// Arms that differ in what is masked: `none`, `dates`, `entities`, `all`. Every agent runs all trials of all windows
+    /// in each. Absent: one arm, as in `simulation.masking`.
+    #[schema(min_items = 2, max_items = 4)]
+    pub masks: Option<Vec<String>>,
 }
 
 /// Windows of trading days: they do not overlap, and are evenly spaced from `start_date` to `end_date`.
@@ -81,14 +85,42 @@ pub struct Manifest {
     pub seeds: Vec<u64>,
     /// The windows, oldest first.
     pub windows: Vec<Window>,
+    /// The arms that differ in what is masked; absent: there is one arm. The job of window `w` in the arm `a`, both from
+    /// 0, has the window number `a * windows + w + 1`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub masks: Vec<String>,
     /// The last trading day of the last window. Before it is done in all trials, a comparison is interim.
     pub planned_last_day: Date,
-    /// The number of jobs: windows x trials.
+    /// The number of jobs: windows x trials, in each arm.
     pub planned_jobs: u32,
     /// What will be compared: `all_pairs`, an agent's name or `buy_and_hold`.
     pub compare: String,
     /// The limit of all jobs together, without summaries, as planned.
     pub budget: PlannedLimit,
+}
+
+impl Manifest {
+    /// The window of a job, from 1, and its arm, from its window number.
+    #[must_use]
+    pub fn place_of(&self, number: u32) -> (u32, Option<&str>) {
+        let windows = u32::try_from(self.windows.len()).unwrap_or(u32::MAX).max(1);
+        let before = number.saturating_sub(1);
+        let arm = usize::try_from(before / windows).ok().and_then(|at| self.masks.get(at));
+        match arm {
+            Some(arm) => (before % windows + 1, Some(arm)),
+            None => (number, None),
+        }
+    }
+
+    /// The arms: one without a name, unless the experiment varies the mask.
+    #[must_use]
+    pub fn arms(&self) -> Vec<Option<&str>> {
+        if self.masks.is_empty() {
+            vec![None]
+        } else {
+            self.masks.iter().map(|mask| Some(mask.as_str())).collect()
+        }
+    }
 }
 
 /// A limit on spending; `null`: none.
@@ -225,6 +257,9 @@ pub struct ExperimentJobResponse {
     pub job_id: String,
     /// Its window, from 1.
     pub window: u32,
+    /// Its arm: what is masked; absent if the experiment has one arm.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mask: Option<String>,
     /// Its trial, from 1.
     pub trial: u32,
     /// Its seed.

@@ -5,11 +5,14 @@ use crate::agent::KindBody;
 use crate::deployment::Deployment;
 use crate::fields::maybe_day;
 use crate::job_result::JobResult;
+use crate::labels::Labels;
+use crate::masking::MaskedResponse;
 use crate::number::Number;
 use crate::progress::Progress;
 use crate::quality::{DayQualityResponse, JobQuality};
-use crate::query::rows;
+use crate::query::{parsed, rows};
 use crate::usage::UsageSummary;
+use papertape_core::job_list::{JobOrder, ListQuality};
 use papertape_core::record::{DayStatus, JobStatus};
 use papertape_core::time::{Date, Timestamp};
 use serde::{Deserialize, Serialize};
@@ -40,22 +43,47 @@ pub struct StatusQuery {
     pub model: Option<String>,
 }
 
-/// Which jobs.
+/// Which jobs, and in which order. Conditions are ANDed.
 #[derive(Clone, Debug, Default, Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub struct JobsQuery {
+    /// Words that all occur, without regard to case, in the ID, the name, a tag, the note, the dataset, or an agent's name
+    /// or model.
+    #[param(max_length = 200)]
+    pub search: Option<String>,
     /// Only jobs of this kind.
     #[param(schema_with = crate::vocabulary::job_kind)]
     pub kind: Option<String>,
     /// Only jobs with this status.
     #[param(schema_with = crate::vocabulary::job_status)]
     pub status: Option<JobStatus>,
+    /// Only jobs with this tag.
+    pub tag: Option<String>,
+    /// Only jobs with an agent of this name, or of this model.
+    #[param(example = "house::momentum")]
+    pub model: Option<String>,
+    /// Only jobs on this dataset, by name or hash.
+    pub dataset: Option<String>,
+    /// `ok`: only jobs without a failed or degraded model-day; `degraded`: only the others.
+    #[param(schema_with = crate::vocabulary::list_quality)]
+    pub quality: Option<ListQuality>,
+    /// Only jobs requested on this day (UTC) or later.
+    #[serde(default, deserialize_with = "maybe_day")]
+    pub from: Option<Date>,
+    /// Only jobs requested on this day (UTC) or earlier.
+    #[serde(default, deserialize_with = "maybe_day")]
+    pub to: Option<Date>,
+    /// `created`, `name`, `status`, `dataset`, `model`, `start_date` or `quality` (the number of failed and degraded
+    /// model-days); with `-` in front, in descending order. Default: `-created`.
+    #[serde(default, deserialize_with = "parsed")]
+    #[param(schema_with = crate::vocabulary::job_order)]
+    pub sort: Option<JobOrder>,
     /// Max jobs.
     #[serde(default, deserialize_with = "rows")]
     #[param(minimum = 1, maximum = 200)]
     pub limit: Option<u32>,
-    /// `next_cursor` of the previous page.
+    /// `next_cursor` of the previous page, which was requested with the same `sort` within a day.
     pub cursor: Option<String>,
 }
 
@@ -126,6 +154,9 @@ pub struct StatusResponse {
     pub superseded: BTreeMap<String, String>,
     /// The rules version that it runs under.
     pub rules_version: u32,
+    /// The mark of a masked job; absent otherwise.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub masked: Option<MaskedResponse>,
     /// The mode that the server runs in.
     #[serde(flatten)]
     pub deployment: Deployment,
@@ -167,14 +198,29 @@ pub struct JobSummary {
     pub superseded: BTreeMap<String, String>,
     /// The rules version that it runs under.
     pub rules_version: u32,
+    /// Its name, tags and note.
+    pub labels: Labels,
+    /// The experiment that it belongs to; `null`: none.
+    pub experiment: Option<JobExperiment>,
     /// Its configuration; `null` for other kinds of jobs.
     pub simulation: Option<SimulationSummary>,
+}
+
+/// A job's place in its experiment.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct JobExperiment {
+    /// The experiment.
+    pub experiment_id: String,
+    /// The window, from 1.
+    pub window: u32,
+    /// The trial, from 1.
+    pub trial: u32,
 }
 
 /// A page of jobs.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct JobsResponse {
-    /// The jobs, newest first.
+    /// The jobs, newest first or in the requested order.
     pub jobs: Vec<JobSummary>,
     /// The number of rows on this page.
     pub count: usize,
@@ -248,6 +294,9 @@ pub struct SimulationSummary {
     pub branch: Option<BranchPoint>,
     /// The origin of an imported job; `null` otherwise.
     pub imported: Option<ImportedFrom>,
+    /// The mark of a masked job; absent otherwise.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub masked: Option<MaskedResponse>,
 }
 
 /// The origin of an imported job.

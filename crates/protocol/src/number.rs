@@ -23,6 +23,12 @@ impl Number {
         self.0.to_string().parse::<f64>().unwrap_or(f64::NAN) + 0.0
     }
 
+    /// The exact decimal.
+    #[must_use]
+    pub fn decimal(self) -> Decimal {
+        self.0
+    }
+
     /// Its magnitude.
     #[must_use]
     pub fn abs(self) -> Self {

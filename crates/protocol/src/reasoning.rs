@@ -2,6 +2,7 @@
 
 use crate::deployment::Deployment;
 use crate::fields::maybe_day;
+use crate::masking::MaskedResponse;
 use crate::number::Number;
 use crate::quality::{BooksFacts, DayQualityResponse};
 use crate::query::{flag, rows};
@@ -98,6 +99,9 @@ pub struct SessionResponse {
     /// The transcript; absent unless requested.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub conversation: Option<Vec<MessageResponse>>,
+    /// The mark of a masked job; absent otherwise.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub masked: Option<MaskedResponse>,
 }
 
 /// One action and the account after it.

@@ -9,7 +9,6 @@ use papertape_core::record::JobStatus;
 use papertape_core::time::Date;
 use rust_decimal::Decimal;
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 use std::collections::BTreeMap;
 use utoipa::ToSchema;
 
@@ -85,9 +84,10 @@ pub struct TriggerBody {
     #[serde(default, deserialize_with = "parts")]
     #[schema(minimum = 1, maximum = 4095)]
     pub parts: Option<u32>,
-    /// Not supported yet: anything except `null` is rejected.
-    #[schema(value_type = Option<Object>)]
-    pub masking: Option<Value>,
+    /// What is masked, against memorization: `none` (the default), `dates`, `entities` (symbols, names, prices and
+    /// volumes) or `all`. The agents see a derived dataset; everything in this request and in results is in real terms.
+    #[schema(example = "all")]
+    pub masking: Option<String>,
 }
 
 /// The memories that are enabled: `off`, `rounds`, `rounds+open` or `all`. Disabled memories are neither written nor read.
@@ -134,7 +134,7 @@ pub struct BudgetBody {
 }
 
 /// One line of a budget.
-#[derive(Default, Debug, Serialize, Deserialize, ToSchema)]
+#[derive(Clone, Copy, Default, Debug, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct LimitBody {
     /// Input and output tokens together.

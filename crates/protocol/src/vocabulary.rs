@@ -2,6 +2,8 @@
 
 use papertape_core::action::{ActionKind, ActionStatus};
 use papertape_core::broker::RejectCode;
+use papertape_core::job_list::{JobSort, ListQuality};
+use papertape_core::language::Language;
 use papertape_core::message::Role;
 use papertape_core::plan::TaskStatus;
 use papertape_core::point_in_time::UnverifiedKind;
@@ -21,6 +23,19 @@ pub fn job_kind() -> Object {
 pub fn job_status() -> Object {
     use JobStatus::{Cancelled, Completed, Failed, Partial, Queued, Running};
     words(&[Queued, Running, Completed, Partial, Failed, Cancelled].map(JobStatus::as_str))
+}
+
+/// The quality of a job in a list.
+#[must_use]
+pub fn list_quality() -> Object {
+    words(&ListQuality::ALL.map(ListQuality::as_str))
+}
+
+/// The order of a list of jobs.
+#[must_use]
+pub fn job_order() -> Object {
+    let descending = ["-created", "-name", "-status", "-dataset", "-model", "-start_date", "-quality"];
+    words(&[JobSort::ALL.map(JobSort::as_str), descending].concat())
 }
 
 /// A model-day's status.
@@ -150,4 +165,10 @@ pub fn words(words: &[&'static str]) -> Object {
         .schema_type(SchemaType::Type(Type::String))
         .enum_values(Some(words.iter().copied()))
         .build()
+}
+
+/// A language of texts for users.
+#[must_use]
+pub fn language() -> Object {
+    words(&Language::ALL.map(Language::as_str))
 }

@@ -30,16 +30,13 @@ pub(crate) async fn started(
     lease: &Lease,
     (job, action): (&JobRow, JobAction<'_>),
 ) -> Result<(), RecordError> {
-    // The parts of a job are one action, which the last of them ends. Parts that start at the same time may write a
-    // row each.
-    if lease.part > 0 && still_open(services.actions.action_log(&job.id).await?).iter().any(is_running_job) {
-        return Ok(());
+    let row = row(job, action, ActionStatus::Running);
+    if lease.part == 0 {
+        return append_action_log(services, lease, row).await.map(drop);
     }
-    append_action_log(services, lease, row(job, action, ActionStatus::Running)).await.map(drop)
-}
-
-fn is_running_job(open: &ActionRow) -> bool {
-    is_whole_job(&open.row) && open.row.status == ActionStatus::Running
+    // The parts of a job are one action, which the first of them starts and the last of them ends.
+    let entry = ActionEntry::redacted(&services.redactor, row);
+    services.actions.start_action_log(lease, entry, services.clock.now()).await.map(drop)
 }
 
 /// Logs how a job ended. A job stopped by a shutdown is logged as waiting.

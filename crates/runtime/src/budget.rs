@@ -9,7 +9,7 @@ use papertape_core::time::Date;
 use rust_decimal::Decimal;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
-use std::fmt::{self, Display};
+use std::fmt::Display;
 use std::sync::Mutex;
 
 /// Output tokens reserved for a request without a limit.
@@ -17,7 +17,7 @@ const DEFAULT_OUTPUT_TOKENS: u64 = 2_048;
 /// Approximate characters per token.
 const CHARS_PER_TOKEN: u64 = 4;
 
-pub use papertape_core::budget::{JobBudget, Limit};
+pub use papertape_core::budget::{Grant, JobBudget, Limit, ShareRequest};
 
 /// A job's spending limits. Not part of the job's fingerprint.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -119,6 +119,12 @@ impl Spend {
             tokens: limit.tokens.map(|max| max.saturating_sub(self.tokens)),
             usd: limit.usd.map(|max| (max - self.usd).max(Decimal::ZERO)),
         }
+    }
+
+    /// The same amount, as it is granted.
+    #[must_use]
+    pub const fn grant(self) -> Grant {
+        Grant { tokens: self.tokens, usd: self.usd }
     }
 
     pub(crate) fn subtract(&mut self, other: Self) {
@@ -226,15 +232,17 @@ impl Totals {
 pub struct Budgets {
     budget: Budget,
     totals: Mutex<Totals>,
-    /// Of a part: its shares of the job's lines.
+    /// Of a job or part that shares limits with others: its shares of them.
     shares: Option<Mutex<Shares>>,
 }
 
-/// A part's shares of its job's budget.
+/// What a job or part may spend without requesting more. Unlimited where no shared limit is.
 #[derive(Clone, Copy, Debug)]
 struct Shares {
     sessions: Limit,
     summaries: Limit,
+    /// The most that a call has used beyond its reservation.
+    overrun: Spend,
 }
 
 /// Why an amount cannot be reserved.
@@ -242,15 +250,8 @@ struct Shares {
 pub enum Exceeded {
     /// A limit is reached: a message that names it, with its numbers.
     Limit(String),
-    /// A part needs a share of the job's limit that covers `need`.
-    Share {
-        /// The line.
-        line: JobBudget,
-        /// The part's usage with the amount.
-        need: Limit,
-        /// The job's limit.
-        limit: Limit,
-    },
+    /// The share is used up: this is to be requested. Until the answer, the share is what is held.
+    Share(ShareRequest),
 }
 
 impl Budgets {
@@ -265,59 +266,77 @@ impl Budgets {
         Self { budget, totals: Mutex::new(totals), shares: None }
     }
 
-    /// The same for a part of a job, which needs a share of each limited line of the job before it spends anything.
+    /// The same for a job or part that shares limits: those of its experiment, and if it is a part, those of its job. It
+    /// needs a share before it spends anything.
     #[must_use]
-    pub fn of_part(self) -> Self {
-        let none =
-            |limit: Limit| Limit { tokens: limit.tokens.map(|_| 0), usd: limit.usd.map(|_| Decimal::ZERO) };
-        let shares = Shares { sessions: none(self.budget.job), summaries: none(self.budget.summaries) };
-        Self { shares: Some(Mutex::new(shares)), ..self }
+    pub fn sharing(self, experiment: Option<Limit>, is_part: bool) -> Self {
+        let none = |limits: &[Limit]| Limit {
+            tokens: limits.iter().any(|limit| limit.tokens.is_some()).then_some(0),
+            usd: limits.iter().any(|limit| limit.usd.is_some()).then_some(Decimal::ZERO),
+        };
+        let (job, summaries) = match is_part {
+            true => (self.budget.job, self.budget.summaries),
+            false => (Limit::default(), Limit::default()),
+        };
+        let sessions = none(&[experiment.unwrap_or_default(), job]);
+        let shares = Shares { sessions, summaries: none(&[summaries]), overrun: Spend::default() };
+        let is_shared = experiment.is_some() || is_part;
+        Self { shares: is_shared.then(|| Mutex::new(shares)), ..self }
     }
 
-    /// Raises a part's share of a line of the job. Answers to concurrent requests may arrive in any order, and a share only
-    /// grows while the part runs.
-    pub fn raise_share(&self, line: JobBudget, share: Limit) {
+    /// What to reserve for a call that is estimated to use this amount. If calls have used more than their estimates, so may
+    /// this one, and the same may happen at the same time in every job or part that shares the limit.
+    #[must_use]
+    pub fn expected(&self, mut amount: Spend) -> Spend {
         if let Some(shares) = &self.shares {
-            let mut shares = lock(shares);
-            let own = match line {
-                JobBudget::Sessions => &mut shares.sessions,
-                JobBudget::Summaries => &mut shares.summaries,
-            };
-            *own = Limit { tokens: own.tokens.max(share.tokens), usd: own.usd.max(share.usd) };
+            amount.add(lock(shares).overrun);
+        }
+        amount
+    }
+
+    /// Replaces the share of a line. Requests must be made one after the other.
+    pub fn set_share(&self, line: JobBudget, share: Limit) {
+        if let Some(shares) = &self.shares {
+            *lock(shares).of(line) = share;
         }
     }
 
-    /// Whether a part's shares cover its usage and this amount.
+    /// Whether the shares cover what is held and this amount.
     fn check_share(&self, totals: &Totals, line: &BudgetLine, amount: Spend) -> Result<(), Exceeded> {
         let Some(shares) = &self.shares else { return Ok(()) };
-        let shares = *lock(shares);
-        let (line, limit, share, total) = match line.detached {
-            false => (JobBudget::Sessions, self.budget.job, shares.sessions, totals.job.get()),
-            true => (JobBudget::Summaries, self.budget.summaries, shares.summaries, totals.summaries.get()),
+        let (line, job_limit, total) = match line.detached {
+            false => (JobBudget::Sessions, self.budget.job, totals.job.get()),
+            true => (JobBudget::Summaries, self.budget.summaries, totals.summaries.get()),
         };
-        let mut all = total.sum();
-        all.add(amount);
-        let is_over = share.tokens.is_some_and(|tokens| all.tokens > tokens)
-            || share.usd.is_some_and(|usd| all.usd > usd);
-        if is_over {
-            let need = Limit { tokens: Some(all.tokens), usd: Some(all.usd) };
-            return Err(Exceeded::Share { line, need, limit });
+        let (held, needed) = (total.sum().grant(), amount.grant());
+        let mut shares = lock(shares);
+        let share = shares.of(line);
+        if held.and(needed).is_within(*share) {
+            return Ok(());
         }
-        Ok(())
+        // What is left of the share is not enough. It is given up, so that what is requested replaces it.
+        *share = Limit {
+            tokens: share.tokens.map(|tokens| tokens.min(held.tokens)),
+            usd: share.usd.map(|usd| usd.min(held.usd)),
+        };
+        Err(Exceeded::Share(ShareRequest { line, held, needed, job_limit }))
     }
 
-    /// Reserves an amount.
+    /// Reserves an amount of a job that shares no limit.
     ///
     /// # Errors
     /// A message that names the exceeded limit, with its numbers.
     pub fn reserve(&self, line: &BudgetLine, amount: Spend) -> Result<(), String> {
-        self.try_reserve(line, amount).map_err(|exceeded| exceeded.to_string())
+        self.try_reserve(line, amount).map_err(|exceeded| match exceeded {
+            Exceeded::Limit(message) => message,
+            Exceeded::Share(request) => format!("the share does not cover {} tokens", request.needed.tokens),
+        })
     }
 
     /// Reserves an amount.
     ///
     /// # Errors
-    /// The exceeded limit, or that a part needs a larger share of one.
+    /// The exceeded limit, or that a larger share is needed.
     pub fn try_reserve(&self, line: &BudgetLine, amount: Spend) -> Result<(), Exceeded> {
         let mut totals = lock(&self.totals);
         let budget = &self.budget;
@@ -353,6 +372,13 @@ impl Budgets {
 
     /// Replaces a reservation with the actual usage.
     pub fn settle(&self, line: &BudgetLine, reserved: Spend, used: Spend) {
+        if let Some(shares) = self.shares.as_ref().filter(|_| reserved != Spend::default()) {
+            let mut over = used;
+            over.subtract(reserved);
+            let mut shares = lock(shares);
+            shares.overrun.tokens = shares.overrun.tokens.max(over.tokens);
+            shares.overrun.usd = shares.overrun.usd.max(over.usd);
+        }
         lock(&self.totals).change(line, |total| {
             total.reserved.subtract(reserved);
             total.used.add(used);
@@ -383,6 +409,12 @@ fn check(
         return Err(exceeded(&name(), "USD", (used, reserved), (plain(next.usd), max.normalize())));
     }
     Ok(())
+}
+
+/// Estimated input tokens of a request: its characters divided by four.
+#[must_use]
+pub fn estimated_input(request: &ModelRequest) -> u64 {
+    reserved(request).input_tokens
 }
 
 /// Usage to reserve for a request.
@@ -416,20 +448,12 @@ pub fn estimate(request: &ModelRequest, result: Result<&ModelReply, FailureKind>
     }
 }
 
-impl Display for Exceeded {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (line, limit) = match self {
-            Self::Limit(message) => return f.write_str(message),
-            Self::Share { line, limit, .. } => (*line, *limit),
-        };
-        let name = match line {
-            JobBudget::Sessions => "job",
-            JobBudget::Summaries => "summaries",
-        };
-        let tokens = limit.tokens.map(|tokens| format!("{tokens} tokens"));
-        let usd = limit.usd.map(|usd| format!("{} USD", usd.normalize()));
-        let limit: Vec<String> = tokens.into_iter().chain(usd).collect();
-        write!(f, "{name}: the job's parts have used or reserved all they can of {}", limit.join(" and "))
+impl Shares {
+    fn of(&mut self, line: JobBudget) -> &mut Limit {
+        match line {
+            JobBudget::Sessions => &mut self.sessions,
+            JobBudget::Summaries => &mut self.summaries,
+        }
     }
 }
 

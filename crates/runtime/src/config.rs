@@ -6,6 +6,7 @@ use papertape_core::RULES_VERSION;
 use papertape_core::broker::MarketProfile;
 use papertape_core::id::{AgentName, ContentHash, JobId, Symbol};
 use papertape_core::json::{self, to_value};
+use papertape_core::market::Masking;
 use papertape_core::message::{FORMAT_VERSION, ModelName};
 use papertape_core::money::Money;
 use papertape_core::record::JobRow;
@@ -64,6 +65,9 @@ pub struct SimulationConfig {
     /// What it was branched from.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub branch: Option<Branch>,
+    /// The masked world that it runs in: dataset, days, symbols and market above are masked, and this is the way back.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub masking: Option<Box<MaskedRun>>,
     /// For an imported job: where its days were traded, and what was said and done there.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub imported: Option<Imported>,
@@ -91,6 +95,19 @@ pub struct Imported {
     pub logs: BTreeMap<AgentName, ContentHash>,
     /// The model that writes memories and summaries of these days.
     pub writer: ModelName,
+}
+
+/// What a masked job was requested as. Agents never see it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct MaskedRun {
+    /// The translation of the job's symbols and days.
+    pub translation: Masking,
+    /// The market with its real dates.
+    pub market: MarketProfile,
+    /// The real benchmark. Like the job's, it changes nothing that an agent sees or does.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub benchmark: Option<Symbol>,
 }
 
 /// A dataset by name and hash.
@@ -149,6 +166,9 @@ impl SimulationConfig {
             map.remove("budget");
             map.remove("benchmark");
         }
+        if let Some(masking) = whole.get_mut("masking").and_then(Value::as_object_mut) {
+            masking.remove("benchmark");
+        }
         if let Some(imported) = whole.get_mut("imported").and_then(Value::as_object_mut) {
             // The same logs count as the same wherever they are.
             imported.remove("source");
@@ -193,6 +213,12 @@ impl SimulationConfig {
     #[must_use]
     pub fn done_until(&self, agent: &AgentName) -> Option<Date> {
         self.continues.get(agent).map(|continues| continues.date)
+    }
+
+    /// The translation to real names and days; `None` if the job is not masked.
+    #[must_use]
+    pub fn translation(&self) -> Option<&Masking> {
+        self.masking.as_ref().map(|masked| &masked.translation)
     }
 
     fn branch_doc(&self) -> Value {

@@ -357,7 +357,7 @@ impl Host for LiveHost {
             if let Some(request) = request {
                 let price = |usage: &Usage| self.run.services.models.cost(&request.model, usage);
                 let amount = Spend::estimate(request, price);
-                self.run.reserve(&self.line, amount).await?;
+                let amount = self.run.reserve(&self.line, amount).await?;
                 lock(&self.reserved).insert(path.clone(), amount);
             }
             Ok(())
@@ -371,7 +371,7 @@ impl Host for LiveHost {
         let request = request?;
         let usage = budget::reserved(request);
         let cost_usd = self.run.services.models.cost(&request.model, &usage);
-        self.run.settle(&self.line, Spend::default(), Spend::of(&usage, cost_usd));
+        self.run.interrupted(&self.line, path, Spend::of(&usage, cost_usd));
         Some(Estimate { usage, cost_usd })
     }
 

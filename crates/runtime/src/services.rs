@@ -4,9 +4,7 @@ use crate::config::{SimulationConfig, decode};
 use papertape_agents::prompt::PromptSet;
 use papertape_core::id::ContentHash;
 use papertape_core::market::Dataset;
-use papertape_core::ports::{
-    ActionLog, Clock, ExperimentBudget, ModelClient, Queue, RecordStore, ToolClient,
-};
+use papertape_core::ports::{ActionLog, Clock, ModelClient, Queue, RecordStore, SharedBudgets, ToolClient};
 use papertape_core::record::JobRow;
 use papertape_redact::Redactor;
 use std::sync::Arc;
@@ -29,8 +27,8 @@ pub struct Services {
     pub record: Arc<dyn RecordStore>,
     /// Where jobs come from.
     pub queue: Arc<dyn Queue>,
-    /// The budgets that jobs of an experiment share.
-    pub experiments: Arc<dyn ExperimentBudget>,
+    /// The limits that jobs, or parts of one, share.
+    pub shared_budgets: Arc<dyn SharedBudgets>,
     /// The action log.
     pub actions: Arc<dyn ActionLog>,
     /// Models.

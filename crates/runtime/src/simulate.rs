@@ -5,10 +5,10 @@ use crate::budget::Budgets;
 use crate::cancellation::StopReason;
 use crate::config::{Branch, SimulationConfig};
 use crate::day::{AgentDay, JobInputs};
-use crate::experiment_budget::ExperimentShare;
 use crate::host::LiveHost;
 use crate::job_run::JobRun;
 use crate::job_runner::ClaimedJob;
+use crate::shared_budgets;
 use crate::start_state;
 use crate::summaries;
 use crate::tape_reader::{self, stop_of};
@@ -50,16 +50,19 @@ pub(crate) async fn run(job: ClaimedJob<'_>) -> Result<JobOutcome, SessionStop> 
         Err(error) => return Ok(JobOutcome::failed(error)),
     };
     let mut usage = services.record.load_usage(id).await.map_err(stop_of)?;
-    if job.lease.part > 0 {
+    let is_part = job.lease.part > 0;
+    if is_part {
         // Only the part's agents run, sum up and spend here.
         let own = agents_of_part(config.agents.len(), job.row.parts, job.lease.part);
         config.agents = config.agents.drain(own).collect();
         usage.retain(|usage| config.agents.iter().any(|agent| agent.name == usage.agent));
     }
-    let share = ExperimentShare::open(services, job.lease, &usage).await.map_err(stop_of)?;
-    let budgets = Budgets::rebuild(config.budget, usage);
-    let budgets = if job.lease.part > 0 { budgets.of_part() } else { budgets };
-    let run = Arc::new(JobRun::new(job, budgets).with_share(share));
+    let experiment = services.shared_budgets.experiment_limit(id).await.map_err(stop_of)?;
+    let budgets = Budgets::rebuild(config.budget, usage).sharing(experiment, is_part);
+    let is_own = |name: &AgentName| config.agents.iter().any(|agent| agent.name == *name);
+    let open_calls = shared_budgets::reserve_open_calls(services, job.lease, &budgets, is_own);
+    let open_calls = open_calls.await.map_err(stop_of)?;
+    let run = Arc::new(JobRun::new(job, budgets).with_open_calls(open_calls));
     let simulation = Arc::new(RunningSimulation { run: Arc::clone(&run), config, dataset, job: id.clone() });
     let ends = run_agents(&simulation, job.observer).await;
     let config = &simulation.config;

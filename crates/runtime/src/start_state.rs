@@ -4,7 +4,8 @@ use crate::config::SimulationConfig;
 use crate::tape_reader::{self, stop_of};
 use papertape_agents::config::AgentConfig;
 use papertape_agents::day::StartState;
-use papertape_core::id::JobId;
+use papertape_core::id::{AgentName, JobId};
+use papertape_core::ledger::Account;
 use papertape_core::ports::RecordStore;
 use papertape_core::tape::SessionStop;
 use papertape_core::time::Date;
@@ -55,6 +56,21 @@ pub(crate) async fn before(
         Some(found) => read(tape_reader::expand_stored(record, &found.state).await.map_err(stop_of)?),
         None => initial(record, config, agent).await,
     }
+}
+
+/// An agent's account before its session on a day.
+///
+/// # Errors
+/// A state that is not in the record or cannot be read, or a record that fails.
+pub async fn account_before(
+    record: &dyn RecordStore,
+    config: &SimulationConfig,
+    (job, agent): (&JobId, &AgentName),
+    date: Date,
+) -> Result<Account, SessionStop> {
+    let own = config.agents.iter().find(|other| other.name == *agent);
+    let own = own.ok_or_else(|| SessionStop::Record(format!("job {job} has no agent {agent}")))?;
+    Ok(before(record, config, (job, own), date).await?.books.account().clone())
 }
 
 fn read(state: Value) -> Result<StartState, SessionStop> {

@@ -81,7 +81,7 @@ impl App {
         let services = Services {
             record: Arc::clone(&telemetry).record(Arc::new(store.clone())),
             queue: Arc::new(store.clone()),
-            experiments: Arc::new(store.clone()),
+            shared_budgets: Arc::new(store.clone()),
             actions: Arc::clone(&telemetry).actions(Arc::new(store.clone())),
             models: Arc::clone(&telemetry).models(Arc::clone(&gateway) as _),
             tools: Arc::new(ExternalTools::new(tools(config.tools.clone()), Arc::clone(&embeddings))),

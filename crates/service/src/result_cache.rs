@@ -194,6 +194,7 @@ mod tests {
             done_before: Vec::new(),
             rules_version: 2,
             is_llm: None,
+            training_cutoffs: Vec::new(),
             start_date: date,
             end_date: date,
             starting_portfolio_value: number(1.into()),
@@ -215,6 +216,7 @@ mod tests {
             baselines: None,
             benchmark: None,
             reasoning: None,
+            masked: None,
         }
     }
 

@@ -6,6 +6,7 @@ use crate::error::{Result, StoreError};
 use crate::exclusivity;
 use crate::fence::Fence;
 use crate::head;
+use crate::labels;
 use crate::lineage;
 use crate::texts::{self, NewText};
 use crate::value::{columns, params};
@@ -53,6 +54,7 @@ pub(crate) async fn enqueue(db: &mut dyn Db, job: &NewJob, split: &Split) -> Res
     if Statement::insert("jobs", row).add(" ON CONFLICT (job_id) DO NOTHING", []).execute(db).await? == 0 {
         return Err(StoreError::inconsistent(format!("the job {} is there already", job.id)));
     }
+    labels::list_job(db, (&job.id, &job.kind), &job.config, job.created_at).await?;
     action::index(db, job).await?;
     let new = job.texts.iter().map(|text| (text.hash, NewText::packed(text.clone()))).collect();
     texts::insert(db, &new).await?;

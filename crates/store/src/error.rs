@@ -86,6 +86,9 @@ pub enum StoreError {
     /// Another worker has claimed the job.
     #[error("the job's lease was lost")]
     LostLease,
+    /// The reply to a commit was lost, and a standby has taken the server's place.
+    #[error("a standby was promoted during a commit, and whether the commit is stored is unknown; try again")]
+    Promoted,
     /// A stored row is invalid, or a write contradicts what is stored.
     #[error("the record is inconsistent: {0}")]
     Inconsistent(String),
@@ -114,6 +117,15 @@ fn holder(pid: Option<u32>) -> String {
 impl StoreError {
     pub(crate) fn file(path: impl Into<PathBuf>, why: &dyn std::fmt::Display) -> Self {
         Self::File { path: path.into(), why: why.to_string() }
+    }
+
+    /// The error of a write under a lease: if it is unknown whether the write is stored, the lease is given up, and the job
+    /// resumes from what is stored.
+    pub(crate) fn under_lease(self) -> Self {
+        match self {
+            Self::Promoted => Self::LostLease,
+            other => other,
+        }
     }
 
     pub(crate) fn inconsistent(what: impl Into<String>) -> Self {

@@ -44,7 +44,7 @@ async fn add(db: &mut dyn Db, experiment: &NewExperiment) -> Result<()> {
     };
     db.insert("experiments", row).await?;
     for one in &experiment.jobs {
-        enqueue(db, &one.job, &Split::default()).await?;
+        enqueue(db, &one.job, &Split::new(one.parts, &one.agents)).await?;
         let row = columns! {
             job_id: &one.job.id, experiment_id: &experiment.id, window_number: one.window, trial: one.trial,
         };

@@ -26,7 +26,6 @@
 //! existing ones.
 
 mod action;
-mod chain;
 mod chats;
 mod db;
 mod delete;
@@ -34,11 +33,13 @@ mod dev;
 mod enqueue;
 mod error;
 mod exclusivity;
-mod experiment_budget;
 mod experiments;
 mod export;
 mod fence;
 mod head;
+mod held_heads;
+mod labels;
+mod leases;
 mod lineage;
 mod logins;
 mod migrate;
@@ -52,17 +53,21 @@ mod read;
 mod record;
 mod rows;
 mod search;
+mod session_head;
+mod shares;
 mod sqlite;
 mod store;
 mod texts;
 mod value;
 mod vectors;
 mod verify;
+mod wake;
 mod write_scope;
 mod write_task;
 
 pub use delete::{Deleted, Deletion};
 pub use error::StoreError;
+pub use labels::LabelsWrite;
 pub use notifications::Follower;
 pub use papertape_core::page::{Page, PageRequest};
 pub use portable::{FileReport, PortableFiles, Projector};
@@ -71,11 +76,13 @@ pub use read::{
     AccountDay, AccountDays, AnalysisFilter, ArchiveRow, Close, ClosedDay, ConversationPage, Counts,
     DailyValue, DayCounts, DayRow, DegradedDay, DegradedDays, ExperimentJobOverview, ExperimentRow,
     ExposurePredicate, ExposureView, Figures, GivenFilter, GivenMemory, Instructions, JobCurves, JobDetails,
-    JobEvent, JobFilter, JobOverview, JobTail, MemoryFilter, MessageView, NewestJob, OrderCounts, OrderPlace,
-    Placed, RecentUsage, ResultFilter, SessionBrief, SessionFilter, SessionResult, SessionView, ShownFilter,
-    ShownRead, ShownSession, StepView, StoppedJob, StoredRound, TradeFilter, UsageCost,
+    JobEvent, JobFilter, JobOverview, JobSearch, JobTail, MemoryFilter, MessageView, NewestJob, OrderCounts,
+    OrderPlace, PartCounts, Placed, RecentUsage, ResultFilter, SessionBrief, SessionFilter, SessionRecord,
+    SessionResult, SessionView, ShownFilter, ShownRead, ShownSession, StepView, StoppedJob, StoredRound,
+    TradeFilter, UsageCost,
 };
 pub use sqlite::{FileSpace, upgrade as upgrade_file};
 pub use store::{DatabaseTarget, Store};
 pub use vectors::{StoredVector, VectorFor};
-pub use verify::{ChainBreak, ChainReport, SessionHead};
+pub use verify::{ChainBreak, ChainLink, ChainReport, LinkKind, SessionChain, SessionHead};
+pub use wake::CommitObserver;

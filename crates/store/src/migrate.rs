@@ -45,6 +45,7 @@ pub(crate) const MIGRATIONS: &[Migration] = migrations! {
     17 "0017" "packed_texts",
     18 "0018" "parts",
     19 "0019" "experiments",
+    20 "0020" "job_labels",
 };
 
 pub(crate) const VERSIONS: &str = "CREATE TABLE IF NOT EXISTS schema_version (

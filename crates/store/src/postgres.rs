@@ -12,10 +12,9 @@ use crate::db::{Backend, Db};
 use crate::error::{Result, StoreError};
 use crate::migrate::Migration;
 use crate::notifications::JobNotifier;
-use crate::texts::NewTexts;
 use crate::texts::upgrade::{self, PackReport};
 use crate::write_scope::WriteScope;
-use crate::write_task;
+use crate::write_task::{self, WriteTask};
 use deadpool_postgres::{Hook, HookError, Manager, ManagerConfig, Pool, RecyclingMethod};
 use futures::FutureExt as _;
 use notify::CrossProcessNotifier;
@@ -178,29 +177,18 @@ impl Engine {
             return async { Err(StoreError::ReadOnly) }.boxed();
         }
         let engine = self.clone();
-        let (task, answered) = write_task::task(None, work);
+        let (task, answered) = write_task::task(work);
         self.runtime.spawn(async move { engine.write_group(vec![task]).await });
         answered
     }
 
-    /// Like `write`, for a job's or a part's own writes, which are applied in the order of the calls: a guard's outcome follows
-    /// the intents of the body that it dropped. Those that arrive while a transaction of their job or part is in progress
-    /// share the next one. `texts` are those that the work begins with.
-    pub(crate) fn write_for<T, F>(
-        &self,
-        scope: WriteScope,
-        texts: Option<Arc<NewTexts>>,
-        work: F,
-    ) -> BoxFuture<'static, Result<T, StoreError>>
-    where
-        T: Send + 'static,
-        F: for<'a> Fn(&'a mut dyn Db) -> BoxFuture<'a, Result<T>> + Send + Sync + 'static,
-    {
+    /// Queues a job's or a part's own write. They are applied in the order of the calls: a guard's outcome follows the
+    /// intents of the body that it dropped. Those that arrive while a transaction of their job or part is in progress share the next one.
+    pub(crate) fn send_for(&self, scope: WriteScope, mut task: Box<dyn WriteTask>) {
         if !self.writable {
-            return async { Err(StoreError::ReadOnly) }.boxed();
-        }
-        let (task, answered) = write_task::task(texts, work);
-        if self.write_queue.push(&scope, task) {
+            task.fail(StoreError::ReadOnly);
+            task.answer(Ok(()));
+        } else if self.write_queue.push(&scope, task) {
             let engine = self.clone();
             self.runtime.spawn(async move {
                 while let Some(group) = engine.write_queue.take(&scope) {
@@ -208,7 +196,6 @@ impl Engine {
                 }
             });
         }
-        answered
     }
 
     /// Runs the work on one snapshot of the record.

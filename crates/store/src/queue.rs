@@ -3,26 +3,24 @@
 
 mod candidate;
 mod claim;
-mod grants;
 mod heartbeat;
 mod parts;
 
 use self::candidate::Attempt;
 use self::claim::{ClaimFilter, claim};
-use self::heartbeat::has_expired;
 use crate::action;
 use crate::chats;
-use crate::db::{Backend, Db};
+use crate::db::Db;
 use crate::enqueue::{Split, enqueue, status_event};
 use crate::error::{Result, StoreError};
 use crate::exclusivity;
 use crate::fence::Fence;
+use crate::leases::{has_expired, hold};
 use crate::rows::JOB;
 use crate::store::{Store, port};
 use crate::value::params;
 use futures::FutureExt as _;
 use futures::future::BoxFuture;
-use papertape_core::budget::{JobBudget, Limit};
 use papertape_core::id::{AgentName, ContentHash, JobId};
 use papertape_core::ports::{Queue, RecordFuture};
 use papertape_core::record::{JobKind, JobRow, JobStatus, Lease, LeaseState, NewJob, PartEnd};
@@ -67,22 +65,6 @@ impl Queue for Store {
     ) -> RecordFuture<'a, Vec<LeaseState>> {
         port(self.write_with((owner.to_owned(), leases.to_vec()), move |db, (owner, leases)| {
             heartbeat::heartbeat(db, owner, leases, lease_for).boxed()
-        }))
-    }
-
-    fn grow_share<'a>(
-        &'a self,
-        lease: &'a Lease,
-        line: JobBudget,
-        need: Limit,
-        limit: Limit,
-    ) -> RecordFuture<'a, Limit> {
-        port(self.write_for_with(&lease.job, lease.clone(), move |db, lease| {
-            async move {
-                hold(db, &lease.job).await?;
-                grants::grant(db, lease, line, (need, limit)).await
-            }
-            .boxed()
         }))
     }
 
@@ -196,18 +178,6 @@ impl Store {
 const CANCEL: i64 = 1;
 /// …and of one that was resumed after that, before its worker stopped it: it is requeued as soon as that happens.
 const RESUMED: i64 = 2;
-
-/// Locks a job's row until the transaction ends. SQLite has only one writer at a time and needs no lock.
-/// Returns the number of its parts.
-async fn hold(db: &mut dyn Db, job: &JobId) -> Result<u32> {
-    let lock = match db.backend() {
-        // Does not wait for those that only refer to the row, such as its parts' transactions.
-        Backend::Postgres => "FOR NO KEY UPDATE",
-        Backend::Sqlite => "",
-    };
-    let sql = format!("SELECT parts FROM jobs WHERE job_id = $1 {lock}");
-    Ok(db.first(&sql, params![job]).await?.unwrap_or(1))
-}
 
 async fn renew(db: &mut dyn Db, lease: &Lease, lease_for: Duration) -> Result<bool> {
     let now = db.backend().now();

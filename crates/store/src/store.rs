@@ -2,13 +2,16 @@
 
 use crate::db::Db;
 use crate::error::{Result, StoreError};
+use crate::held_heads::HeldHeads;
 use crate::migrate::MIGRATIONS;
 use crate::notifications::{Follower, JobNotifier};
-use crate::texts::NewTexts;
+use crate::session_head::Head;
 use crate::value::{FromRow, Value};
+use crate::wake::{CommitObserver, Wake, WakeOnDrop};
 use crate::write_scope::WriteScope;
+use crate::write_task::{self, SessionCommits, WriteTask};
 use crate::{postgres, sqlite};
-use futures::FutureExt as _;
+use futures::{FutureExt as _, TryFutureExt as _};
 use papertape_core::id::JobId;
 use papertape_core::ports::{BoxFuture, RecordError, RecordFuture};
 use std::path::{Path, PathBuf};
@@ -38,6 +41,8 @@ impl std::fmt::Debug for DatabaseTarget {
 pub struct Store {
     engine: Engine,
     notifier: JobNotifier,
+    heads: Arc<HeldHeads>,
+    observer: Option<Arc<dyn CommitObserver>>,
 }
 
 #[derive(Clone, Debug)]
@@ -77,6 +82,12 @@ impl Store {
             }
         };
         Ok(Self::of(engine))
+    }
+
+    /// The same record, whose commits are observed.
+    #[must_use]
+    pub fn observed(self, observer: Arc<dyn CommitObserver>) -> Self {
+        Self { observer: Some(observer), ..self }
     }
 
     /// Follows a job: signals when it may have new events, from any process. Read the events with
@@ -123,7 +134,7 @@ impl Store {
             Engine::Sqlite(_) => JobNotifier::default(),
             Engine::Postgres(engine) => engine.notifier(),
         };
-        Self { engine, notifier }
+        Self { engine, notifier, heads: Arc::default(), observer: None }
     }
 
     /// Follows every job's commits from now on, including those of other processes.
@@ -137,6 +148,10 @@ impl Store {
 
     pub(crate) fn notifier(&self) -> &JobNotifier {
         &self.notifier
+    }
+
+    pub(crate) fn heads(&self) -> &Arc<HeldHeads> {
+        &self.heads
     }
 
     pub(crate) fn engine(&self) -> &Engine {
@@ -167,42 +182,33 @@ impl Store {
         T: Send + 'static,
         F: for<'a> Fn(&'a mut dyn Db) -> BoxFuture<'a, Result<T>> + Send + Sync + 'static,
     {
-        self.write_with_texts(scope.into(), None, work)
+        let scope = scope.into();
+        let (task, written) = write_task::task(with_wake(self.wake(&scope), work));
+        self.send(scope, task);
+        woken(written)
     }
 
-    fn write_with_texts<T, F>(
+    /// Like `write_for`, for commits of a session: those that queue up are applied together. Returns the session's counters.
+    pub(crate) fn append_commits(
         &self,
-        scope: WriteScope,
-        texts: Option<Arc<NewTexts>>,
-        work: F,
-    ) -> BoxFuture<'static, Result<T, StoreError>>
-    where
-        T: Send + 'static,
-        F: for<'a> Fn(&'a mut dyn Db) -> BoxFuture<'a, Result<T, StoreError>> + Send + Sync + 'static,
-    {
-        let work = with_wake(self.notifier.clone(), scope.job.clone(), work);
-        let writing = match &self.engine {
+        commits: impl SessionCommits + 'static,
+    ) -> BoxFuture<'static, Result<Head>> {
+        let scope = WriteScope::from(commits.lease());
+        let (task, written) = write_task::append(Box::new(commits), self.wake(&scope));
+        self.send(scope, task);
+        woken(written)
+    }
+
+    fn wake(&self, scope: &WriteScope) -> Wake {
+        Wake { notifier: self.notifier.clone(), job: scope.job.clone(), observer: self.observer.clone() }
+    }
+
+    fn send(&self, scope: WriteScope, task: Box<dyn WriteTask>) {
+        match &self.engine {
             // A single thread writes in order of arrival.
-            Engine::Sqlite(engine) => engine.write(work),
-            Engine::Postgres(engine) => engine.write_for(scope, texts, work),
-        };
-        async move { writing.await.map(|(value, _wake)| value) }.boxed()
-    }
-
-    /// Like `write_for`, for work with arguments that begins with storing these texts.
-    pub(crate) fn append_for<A, T, F>(
-        &self,
-        scope: impl Into<WriteScope>,
-        texts: Arc<NewTexts>,
-        args: A,
-        work: F,
-    ) -> BoxFuture<'static, Result<T, StoreError>>
-    where
-        A: Send + Sync + 'static,
-        T: Send + 'static,
-        F: for<'a> Fn(&'a mut dyn Db, &'a A) -> BoxFuture<'a, Result<T, StoreError>> + Send + Sync + 'static,
-    {
-        self.write_with_texts(scope.into(), Some(texts), sharing(args, work))
+            Engine::Sqlite(engine) => engine.send(task),
+            Engine::Postgres(engine) => engine.send_for(scope, task),
+        }
     }
 
     /// Like `write`, for work with arguments.
@@ -305,30 +311,31 @@ where
     }
 }
 
-/// Notifies a job's followers when it is dropped. It travels with a transaction's result, which exists only after
-/// the transaction has ended.
-struct Wake(JobNotifier, JobId);
-
-impl Drop for Wake {
-    fn drop(&mut self) {
-        self.0.committed(&self.1);
-    }
+/// What a write under a lease returned, without its [`WakeOnDrop`].
+fn woken<T: Send + 'static>(
+    written: BoxFuture<'static, Result<(T, WakeOnDrop)>>,
+) -> BoxFuture<'static, Result<T>> {
+    written.map_ok(|(value, _wake)| value).map_err(StoreError::under_lease).boxed()
 }
 
-/// Wraps the work so that its result carries a `Wake`.
+/// Wraps the work so that its result carries a `WakeOnDrop`.
 fn with_wake<T, F>(
-    notifier: JobNotifier,
-    job: JobId,
+    wake: Wake,
     work: F,
-) -> impl for<'a> Fn(&'a mut dyn Db) -> BoxFuture<'a, Result<(T, Wake)>> + Send + Sync + 'static
+) -> impl for<'a> Fn(&'a mut dyn Db) -> BoxFuture<'a, Result<(T, WakeOnDrop)>> + Send + Sync + 'static
 where
     T: Send + 'static,
     F: for<'a> Fn(&'a mut dyn Db) -> BoxFuture<'a, Result<T>> + Send + Sync + 'static,
 {
     move |db| {
-        let (notifier, job) = (notifier.clone(), job.clone());
+        let wake = wake.clone();
         let working = work(db);
-        async move { Ok((working.await?, Wake(notifier, job))) }.boxed()
+        async move {
+            let value = working.await?;
+            wake.before_commit();
+            Ok((value, WakeOnDrop(wake)))
+        }
+        .boxed()
     }
 }
 

@@ -4,7 +4,7 @@ use crate::record::{MemoryRecord, ready};
 use crate::stored_chats::{append, page};
 use papertape_core::action::{
     ActionEntry, ActionRow, CleanupReport, IdKind, LogPage, LogPosition, MAX_ROWS, Origin, PlanJob,
-    USUAL_ROWS,
+    USUAL_ROWS, is_started,
 };
 use papertape_core::chat::{ChatId, ChatMessage, ChatSession, ChatTurn, NewTurn};
 use papertape_core::id::JobId;
@@ -25,6 +25,21 @@ impl ActionLog for MemoryRecord {
         ready(self.fenced(lease, |state, place| {
             let job = &mut state.jobs[place];
             append((&mut job.actions, &mut job.plan), &lease.job, &entry, at)
+        }))
+    }
+
+    fn start_action_log<'a>(
+        &'a self,
+        lease: &'a Lease,
+        entry: ActionEntry,
+        at: Timestamp,
+    ) -> BoxFuture<'a, Result<Option<i64>, RecordError>> {
+        ready(self.fenced(lease, |state, place| {
+            let job = &mut state.jobs[place];
+            if is_started(job.actions.iter().cloned()) {
+                return None;
+            }
+            Some(append((&mut job.actions, &mut job.plan), &lease.job, &entry, at))
         }))
     }
 

@@ -1,11 +1,10 @@
 //! Fault points: wrappers of a running job's ports that kill the process at a chosen point.
 //!
-//! The product has no hook for this. The wrapped ports cover everything that matters after a crash: each commit
-//! of the record, each call of a model or a tool, each change of the queue. There is a fault point before and
-//! after each.
+//! The wrapped ports cover what matters outside a transaction: each commit of the record, each call of a model or a
+//! tool, each change of the queue. There is a fault point before and after each. The points inside a transaction are
+//! those of the database's `CommitObserver`, which tests connect to [`FaultPoints::pass`].
 
 use futures::FutureExt as _;
-use papertape_core::budget::{JobBudget, Limit};
 use papertape_core::id::{AgentName, ContentHash, JobId};
 use papertape_core::message::{CallFailure, ModelName, ModelRequest, Usage};
 use papertape_core::ports::{
@@ -14,7 +13,7 @@ use papertape_core::ports::{
 };
 use papertape_core::record::{
     AgentState, Commit, DayStatus, DerivedRow, JobKind, JobRow, JobStatus, Lease, LeaseState, NewJob,
-    NewSession, OpenedSession, PartEnd, SessionId, SessionWithoutSummary, TapeRow, UsageTotal,
+    NewSession, OpenCall, OpenedSession, PartEnd, SessionId, SessionWithoutSummary, TapeRow, UsageTotal,
 };
 use papertape_core::tape::StepPath;
 use papertape_core::time::Date;
@@ -24,12 +23,23 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
+/// The number of a transaction, and what happens just before it.
+struct BeforeAppend(usize, Box<dyn Fn() + Send + Sync>);
+
+impl std::fmt::Debug for BeforeAppend {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "BeforeAppend({})", self.0)
+    }
+}
+
 /// Counts the fault points that a process passes, in order.
 #[derive(Debug, Default)]
 pub struct FaultPoints {
     kill_at: Option<usize>,
     /// The transaction, from 0, for which the disk is full.
     full_at: Option<usize>,
+    /// What happens just before a transaction, from 0, and after its writes were handed over.
+    before_append: Option<BeforeAppend>,
     appends: AtomicUsize,
     passed: Mutex<Vec<&'static str>>,
 }
@@ -53,6 +63,12 @@ impl FaultPoints {
         Arc::new(Self { full_at: Some(nth), ..Self::default() })
     }
 
+    /// Fault points at which `happens` is called just before transaction number `nth`, from 0.
+    #[must_use]
+    pub fn before_append(nth: usize, happens: impl Fn() + Send + Sync + 'static) -> Arc<Self> {
+        Arc::new(Self { before_append: Some(BeforeAppend(nth, Box::new(happens))), ..Self::default() })
+    }
+
     /// The number of transactions so far.
     #[must_use]
     pub fn transactions(&self) -> usize {
@@ -65,7 +81,8 @@ impl FaultPoints {
         self.passed.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    fn pass(&self, name: &'static str) {
+    /// Passes a point. If the process is to be killed here, this does not return.
+    pub fn pass(&self, name: &'static str) {
         let mut passed = self.passed.lock().unwrap_or_else(PoisonError::into_inner);
         if self.kill_at == Some(passed.len()) {
             // Keep the lock: nothing passes another point while the signal is delivered.
@@ -144,6 +161,11 @@ impl RecordStore for FaultyStore<dyn RecordStore> {
             if self.points.full_at == Some(nth) {
                 return Err(RecordError::Full("the disk is full".to_owned()));
             }
+            if let Some(BeforeAppend(_, happens)) =
+                self.points.before_append.as_ref().filter(|before| before.0 == nth)
+            {
+                happens();
+            }
             let appended = self.inner.append(commits).await;
             (0..count).for_each(|_| self.points.pass("after commit"));
             appended
@@ -193,6 +215,10 @@ impl RecordStore for FaultyStore<dyn RecordStore> {
 
     fn load_usage<'a>(&'a self, job: &'a JobId) -> BoxFuture<'a, Result<Vec<UsageTotal>, RecordError>> {
         self.inner.load_usage(job)
+    }
+
+    fn open_calls<'a>(&'a self, job: &'a JobId) -> BoxFuture<'a, Result<Vec<OpenCall>, RecordError>> {
+        self.inner.open_calls(job)
     }
 }
 
@@ -270,16 +296,6 @@ impl Queue for FaultyStore<dyn Queue> {
         lease_for: Duration,
     ) -> BoxFuture<'a, Result<Vec<LeaseState>, RecordError>> {
         self.inner.heartbeat(owner, leases, lease_for)
-    }
-
-    fn grow_share<'a>(
-        &'a self,
-        lease: &'a Lease,
-        line: JobBudget,
-        need: Limit,
-        limit: Limit,
-    ) -> BoxFuture<'a, Result<Limit, RecordError>> {
-        self.inner.grow_share(lease, line, need, limit)
     }
 
     fn finish<'a>(

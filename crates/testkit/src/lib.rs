@@ -14,4 +14,5 @@ pub mod markets;
 pub mod model_server;
 pub mod postgres;
 pub mod record;
+mod shared_budgets;
 mod stored_chats;

@@ -4,6 +4,9 @@
 //! durability enabled, and is stopped when the test process ends, however it ends. If
 //! `PAPERTAPE_TEST_POSTGRES_URL` is set, that server is used instead, and its schemas are not removed.
 
+mod standby;
+
+pub use standby::Replicated;
 use std::io::Write as _;
 use std::os::unix::fs::chown;
 use std::os::unix::process::CommandExt as _;
@@ -110,7 +113,8 @@ impl Drop for Server {
 /// Starts the watchdog process, which outlives this one, then stops the server and removes its directory. It is
 /// in its own process group, so that killing the tests does not kill it.
 fn watch(programs: &Path, user: Option<&User>, home: &Path) -> Result<ChildStdin, String> {
-    let script = r#"read -r _; "$1/pg_ctl" -D "$2/data" -m immediate -w stop; rm -rf "$2""#;
+    let script = r#"read -r _; for data in "$2"/data*; do "$1/pg_ctl" -D "$data" -m immediate -w stop; done
+        rm -rf "$2""#;
     let mut child = as_user(user, Path::new("sh"))
         .args(["-c", script, "sh"])
         .arg(programs)

@@ -5,16 +5,15 @@ use crate::kept::StoredSnapshot;
 use crate::stored_chats::{StoredChats as Assistant, append};
 use futures::FutureExt as _;
 use papertape_core::action::{ActionRow, PlanJob};
-use papertape_core::budget::Limit;
 use papertape_core::id::{AgentName, ContentHash, JobId};
 use papertape_core::message::Usage;
 use papertape_core::plan::PlanId;
-use papertape_core::ports::{BoxFuture, Clock as _, ExperimentBudget, Queue, RecordError, RecordStore};
+use papertape_core::ports::{BoxFuture, Clock as _, Queue, RecordError, RecordStore};
 use papertape_core::record::{
-    AgentState, Commit, DayStatus, DerivedRow, GrantOutcome, GrantRequest, JobKind, JobRow, JobStatus, Lease,
-    NewJob, NewSession, OpenedSession, SessionId, SessionWithoutSummary, TapeRow, UsageTotal, Write,
+    AgentState, Commit, DayStatus, DerivedRow, JobKind, JobRow, JobStatus, Lease, NewJob, NewSession,
+    OpenCall, OpenedSession, SessionId, SessionWithoutSummary, TapeRow, UsageTotal, Write,
 };
-use papertape_core::tape::StepPath;
+use papertape_core::tape::{StepPath, StepState};
 use papertape_core::time::{Date, Timestamp};
 use rust_decimal::Decimal;
 use std::collections::BTreeMap;
@@ -305,6 +304,24 @@ impl RecordStore for MemoryRecord {
         ready(Ok(state.sessions.iter().filter(missing).filter_map(id).collect()))
     }
 
+    fn open_calls<'a>(&'a self, job: &'a JobId) -> BoxFuture<'a, Result<Vec<OpenCall>, RecordError>> {
+        let state = self.lock();
+        let mut calls = Vec::new();
+        for session in state.sessions.iter().filter(|s| s.job == *job && s.kept.closing.is_none()) {
+            for step in session.kept.steps.iter().filter(|step| step.state == StepState::Intent) {
+                if step.path.kind() == "model" && !step.attempts.values().all(Option::is_some) {
+                    calls.push(OpenCall {
+                        agent: session.agent.clone(),
+                        date: session.date,
+                        path: step.path.clone(),
+                        request_ref: step.request_ref,
+                    });
+                }
+            }
+        }
+        ready(Ok(calls))
+    }
+
     fn load_usage<'a>(&'a self, job: &'a JobId) -> BoxFuture<'a, Result<Vec<UsageTotal>, RecordError>> {
         let state = self.lock();
         let mut rows = Vec::new();
@@ -353,20 +370,6 @@ impl MemoryRecord {
             job.lease_until = now.checked_add(lease_for).ok();
             (Lease { job: job.row.id.clone(), part: 0, epoch: job.epoch }, job.row.clone())
         })
-    }
-}
-
-impl ExperimentBudget for MemoryRecord {
-    fn open_share<'a>(&'a self, _: &'a Lease) -> BoxFuture<'a, Result<Option<(Limit, u32)>, RecordError>> {
-        ready(Ok(None))
-    }
-
-    fn grant<'a>(
-        &'a self,
-        _: &'a Lease,
-        request: GrantRequest,
-    ) -> BoxFuture<'a, Result<GrantOutcome, RecordError>> {
-        ready(Ok(GrantOutcome::Granted(request.needed)))
     }
 }
 

@@ -1,5 +1,6 @@
 // Routes. All views are under /app/, which no API route uses.
 import { createRootRoute, createRoute, createRouter, Link, redirect } from '@tanstack/react-router'
+import { parseRunsSearch } from '@/features/runs/address'
 import { useText } from '@/shared/i18n'
 import { Empty, Loading } from '@/shared/ui/states'
 import { lazyRouteComponent } from './lazyView'
@@ -19,7 +20,7 @@ const nonEmpty = (value: unknown) => (typeof value === 'string' && value !== '' 
 const runs = createRoute({
   getParentRoute: () => root,
   path: '/app/runs',
-  validateSearch: (search): { new?: boolean } => (search.new ? { new: true } : {}),
+  validateSearch: parseRunsSearch,
   component: lazyRouteComponent(() => import('@/features/runs/RunsPage'), 'RunsPage'),
 })
 const run = createRoute({

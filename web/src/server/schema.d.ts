@@ -2482,15 +2482,39 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** List jobs, newest first */
+        /**
+         * List, search and sort jobs
+         * @description The newest come first, unless `sort` says otherwise. Pages stay in the order of the first one, even if a job's name,
+         *     status or quality changes meanwhile: a job that matches all along is returned exactly once.
+         */
         get: {
             parameters: {
                 query?: {
+                    /**
+                     * @description Words that all occur, without regard to case, in the ID, the name, a tag, the note, the dataset, or an agent's name
+                     *     or model.
+                     */
+                    search?: string;
                     kind?: "simulate" | "profile" | "chat_action" | "plan_decompose" | "plan_execute";
                     status?: "queued" | "running" | "completed" | "partial" | "failed" | "cancelled";
+                    /** @description Only jobs with this tag. */
+                    tag?: string;
+                    /**
+                     * @description Only jobs with an agent of this name, or of this model.
+                     * @example house::momentum
+                     */
+                    model?: string;
+                    /** @description Only jobs on this dataset, by name or hash. */
+                    dataset?: string;
+                    quality?: "ok" | "degraded";
+                    /** @description Only jobs requested on this day (UTC) or later. */
+                    from?: string;
+                    /** @description Only jobs requested on this day (UTC) or earlier. */
+                    to?: string;
+                    sort?: "created" | "name" | "status" | "dataset" | "model" | "start_date" | "quality" | "-created" | "-name" | "-status" | "-dataset" | "-model" | "-start_date" | "-quality";
                     /** @description Max jobs. */
                     limit?: number;
-                    /** @description `next_cursor` of the previous page. */
+                    /** @description `next_cursor` of the previous page, which was requested with the same `sort` within a day. */
                     cursor?: string;
                 };
                 header?: never;
@@ -3337,6 +3361,188 @@ export interface paths {
         options?: never;
         head?: never;
         patch?: never;
+        trace?: never;
+    };
+    "/jobs/{job_id}/labels": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        /**
+         * Change a job's name, tags and note
+         * @description Each field is replaced as a whole and absent fields stay, so the last write of a field wins. Nothing that a job does
+         *     or proves depends on them: they are in no hash, prompt or canonical export, and may change at any time.
+         */
+        patch: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path: {
+                    /** @description The job */
+                    job_id: string;
+                };
+                cookie?: never;
+            };
+            requestBody: {
+                content: {
+                    "application/json": components["schemas"]["LabelsPatch"];
+                };
+            };
+            responses: {
+                /** @description The labels */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["LabelsResponse"];
+                    };
+                };
+                /** @description invalid input */
+                400: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        /**
+                         * @example {
+                         *       "error": "invalid_input",
+                         *       "message": "limit: 0 is out of range; expected 1 to 200"
+                         *     }
+                         */
+                        "application/json": components["schemas"]["ErrorBody"];
+                    };
+                };
+                /** @description unauthorized */
+                401: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        /**
+                         * @example {
+                         *       "error": "unauthorized",
+                         *       "message": "authentication required: send a token as `Authorization: Bearer …`, or log in at /login"
+                         *     }
+                         */
+                        "application/json": components["schemas"]["ErrorBody"];
+                    };
+                };
+                /** @description host not allowed */
+                403: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        /**
+                         * @example {
+                         *       "error": "host_not_allowed",
+                         *       "message": "the Host header does not name this server; see server.allowed_hosts"
+                         *     }
+                         */
+                        "application/json": components["schemas"]["ErrorBody"];
+                    };
+                };
+                /** @description not found */
+                404: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        /**
+                         * @example {
+                         *       "error": "not_found",
+                         *       "message": "no session matches"
+                         *     }
+                         */
+                        "application/json": components["schemas"]["ErrorBody"];
+                    };
+                };
+                /** @description body timeout */
+                408: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        /**
+                         * @example {
+                         *       "error": "body_timeout",
+                         *       "message": "request body timed out after 30 s"
+                         *     }
+                         */
+                        "application/json": components["schemas"]["ErrorBody"];
+                    };
+                };
+                /** @description conflict */
+                409: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        /**
+                         * @example {
+                         *       "error": "conflict",
+                         *       "message": "the job is completed"
+                         *     }
+                         */
+                        "application/json": components["schemas"]["ErrorBody"];
+                    };
+                };
+                /** @description body too large */
+                413: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        /**
+                         * @example {
+                         *       "error": "body_too_large",
+                         *       "message": "request body exceeds 1048576 bytes"
+                         *     }
+                         */
+                        "application/json": components["schemas"]["ErrorBody"];
+                    };
+                };
+                /** @description unsupported media type */
+                415: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        /**
+                         * @example {
+                         *       "error": "unsupported_media_type",
+                         *       "message": "the body must be JSON, with Content-Type application/json"
+                         *     }
+                         */
+                        "application/json": components["schemas"]["ErrorBody"];
+                    };
+                };
+                /** @description disk full */
+                507: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        /**
+                         * @example {
+                         *       "error": "disk_full",
+                         *       "message": "the disk is full (database or disk is full)"
+                         *     }
+                         */
+                        "application/json": components["schemas"]["ErrorBody"];
+                    };
+                };
+            };
+        };
         trace?: never;
     };
     "/jobs/{job_id}/stream": {
@@ -10668,6 +10874,21 @@ export interface components {
              */
             low: number;
         };
+        /** @description A job's place in its experiment. */
+        JobExperiment: {
+            /** @description The experiment. */
+            experiment_id: string;
+            /**
+             * Format: int32
+             * @description The trial, from 1.
+             */
+            trial: number;
+            /**
+             * Format: int32
+             * @description The window, from 1.
+             */
+            window: number;
+        };
         /** @description Degraded and failed model-days of a job. */
         JobQuality: {
             /**
@@ -10712,10 +10933,13 @@ export interface components {
             created_at: string;
             /** @description Why it stopped early. */
             error?: string | null;
+            experiment?: components["schemas"]["JobExperiment"] | null;
             /** @description The job. */
             job_id: string;
             /** @description `simulate`. */
             kind: string;
+            /** @description Its name, tags and note. */
+            labels: components["schemas"]["Labels"];
             /** @description The job that it branched from. */
             parent?: string | null;
             /** @description Model-days by status. */
@@ -10755,7 +10979,7 @@ export interface components {
         JobsResponse: components["schemas"]["Deployment"] & {
             /** @description The number of rows on this page. */
             count: number;
-            /** @description The jobs, newest first. */
+            /** @description The jobs, newest first or in the requested order. */
             jobs: components["schemas"]["JobSummary"][];
             /** @description Cursor of the next page; `null` on the last page. */
             next_cursor?: string | null;
@@ -10765,6 +10989,51 @@ export interface components {
          * @enum {string}
          */
         KindBody: "solo" | "desk";
+        /** @description A job's name, tags and note. Nothing that a job does or proves depends on them. */
+        Labels: {
+            /** @description Its name; `null`: none. */
+            name?: string | null;
+            /** @description Its note; `null`: none. */
+            note?: string | null;
+            /** @description Its tags, in order. */
+            tags: string[];
+            /**
+             * Format: date-time
+             * @description When one of them last changed; `null`: never.
+             */
+            updated_at?: string | null;
+            /** @description The name of the token that changed it last; `null` if no token was required. */
+            updated_by?: string | null;
+        };
+        /**
+         * @description Changes to a job's labels. A field that is absent stays as it is.
+         * @example {
+         *       "name": "Cautious desk, autumn",
+         *       "add_tags": [
+         *         "paper"
+         *       ],
+         *       "note": "Lost in November: see the 8th"
+         *     }
+         */
+        LabelsPatch: {
+            /** @description Tags to add, after `tags`. */
+            add_tags?: string[];
+            /** @description Its name; `null` or empty removes it. */
+            name?: string | null;
+            /** @description Its note, up to 10,000 bytes; `null` or empty removes it. */
+            note?: string | null;
+            /** @description Tags to remove, after `add_tags`. */
+            remove_tags?: string[];
+            /** @description All its tags, up to 20 of up to 40 characters. */
+            tags?: string[] | null;
+        };
+        /** @description A job's labels after a change. */
+        LabelsResponse: components["schemas"]["Deployment"] & {
+            /** @description The job. */
+            job_id: string;
+            /** @description Its labels. */
+            labels: components["schemas"]["Labels"];
+        };
         /**
          * @description The prompts' language.
          * @enum {string}

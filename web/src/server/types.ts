@@ -5,6 +5,8 @@ type Schemas = components['schemas']
 
 export type Job = Schemas['JobSummary']
 export type Jobs = Schemas['JobsResponse']
+export type Labels = Schemas['Labels']
+export type LabelsPatch = Schemas['LabelsPatch']
 export type Status = Schemas['StatusResponse']
 export type DayDetail = Schemas['DayDetail']
 export type Usage = Schemas['UsageSummary']

@@ -11,6 +11,8 @@ export interface Settings {
   theme: Theme
   pnl: PnlColors
   showActionSummary: boolean
+  /** The columns of the list of runs; absent: the first choice. */
+  runColumns?: string[]
 }
 
 const KEY = 'papertape.settings'

@@ -121,6 +121,10 @@ fn show(common: &Common, entry: Entry) -> Outcome {
         ("fundamentals", count(entry.fundamentals as u64)),
         ("macro values", count(entry.macros as u64)),
         ("universes", universes(&entry)),
+        (
+            "masked",
+            entry.masked.as_ref().map_or("-".to_owned(), |of| format!("{} of {}", of.kind, of.source)),
+        ),
         ("bytes", bytes),
     ] {
         table.add_row([field.to_owned(), value]);

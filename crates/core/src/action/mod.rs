@@ -11,7 +11,7 @@ mod summary;
 
 pub use crate::language::Language;
 pub use log::{ActionRow, CleanupReport, LogPage, LogPosition, MAX_ROWS, PlanJob, USUAL_ROWS};
-pub use open::{WHOLE_JOB, is_whole_job, still_open, stopped_words};
+pub use open::{WHOLE_JOB, is_started, is_whole_job, still_open, stopped_words};
 pub use origin::{IdKind, Origin};
 pub use summary::{ActionRef, ActionSummary, summarize};
 

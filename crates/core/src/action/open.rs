@@ -32,6 +32,13 @@ pub fn is_whole_job(row: &ActionDraft) -> bool {
     key(row).and_then(Value::as_str) == Some(WHOLE_JOB)
 }
 
+/// Whether the log says that the job is running.
+#[must_use]
+pub fn is_started(rows: impl IntoIterator<Item = ActionRow>) -> bool {
+    let is_running = |open: &ActionRow| is_whole_job(&open.row) && open.row.status == ActionStatus::Running;
+    still_open(rows).iter().any(is_running)
+}
+
 /// The log message for an action whose job was canceled, in the language of the job's config.
 #[must_use]
 pub fn stopped_words(config: &Value) -> &'static str {

@@ -102,7 +102,7 @@ pub fn close(
         })?;
         let before = books.last_value;
         let daily_profit = checked::minus(portfolio_value, before)?;
-        let daily_return_pct = if before.is_positive() { percent(daily_profit, before) } else { None };
+        let daily_return_pct = daily_return_pct(daily_profit, before);
         let held: Vec<Symbol> = books.account.positions().keys().cloned().collect();
         books.marks.retain(|symbol, _| held.binary_search(symbol).is_ok());
         books.last_value = portfolio_value;
@@ -173,7 +173,9 @@ fn snapshots(books: &Books) -> Result<Vec<PositionSnapshot>, LedgerError> {
         .collect()
 }
 
-fn percent(part: Money, whole: Money) -> Option<Decimal> {
-    let ratio = part.0.checked_div(whole.0)?;
+/// `100 x profit / before`, rounded half to even to 10 decimals; `None` if the value before is not above zero.
+#[must_use]
+pub fn daily_return_pct(profit: Money, before: Money) -> Option<Decimal> {
+    let ratio = profit.0.checked_div(before.0).filter(|_| before.is_positive())?;
     ratio.checked_mul(Decimal::ONE_HUNDRED).map(|pct| checked::round(pct, 10))
 }

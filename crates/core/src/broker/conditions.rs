@@ -45,6 +45,22 @@ impl PriceBand {
         })
     }
 
+    /// The same limits where a price is this many times the real one.
+    ///
+    /// # Errors
+    /// [`LedgerError::Overflow`].
+    pub fn in_units(self, unit: Decimal) -> Result<Self, LedgerError> {
+        if unit == Decimal::ONE {
+            return Ok(self);
+        }
+        let scaled = |price: Price| Ok::<_, LedgerError>(Price(checked::mul(price.0, unit)?.normalize()));
+        Ok(Self {
+            previous_close: scaled(self.previous_close)?,
+            up: scaled(self.up)?,
+            down: scaled(self.down)?,
+        })
+    }
+
     /// Whether the price is at the limit at which this side cannot trade: limit up for purchases, limit down
     /// for sales.
     #[must_use]

@@ -50,7 +50,7 @@ pub use crate::ledger::{Insolvency, OrderId, Side};
 pub use approve::{Approved, approve, approve_stops, check_stop_and_leverage};
 pub use bar::{Ohlc, bar};
 pub use books::{ActionType, Books, Journal, LedgerEntry, PendingOrder, PhaseResult};
-pub use close::{DayEnd, PositionSnapshot, close};
+pub use close::{DayEnd, PositionSnapshot, close, daily_return_pct};
 pub use conditions::{Conditions, KnownVolume, PriceBand};
 pub use margin::{OpeningNeeds, affordable, initial_margin_requirement};
 pub use order::{Order, Quote, QuoteState, StopChange, parse_amount};

@@ -62,12 +62,14 @@ impl MarketView<'_> {
             CorporateActionKind::Dividend { amount } => sum + amount.0,
             CorporateActionKind::Split { .. } | CorporateActionKind::Delisting { .. } => sum,
         });
+        let unit = profile.price_unit(symbol);
         let cents = (before.first()?.close.0 - dividends)
+            .checked_div(unit)?
             .round_dp_with_strategy(2, rust_decimal::RoundingStrategy::MidpointAwayFromZero);
         if cents <= Decimal::ZERO {
             return None;
         }
-        PriceBand::around(Price(cents.normalize()), percent).ok()
+        PriceBand::around(Price(cents.normalize()), percent).ok()?.in_units(unit).ok()
     }
 
     /// Number of trading days with a bar, today included; `None` if the instrument was listed before the data

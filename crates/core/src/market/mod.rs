@@ -41,6 +41,7 @@ mod keys;
 #[cfg(feature = "planted-leaks")]
 mod leak;
 mod listed;
+mod masking;
 mod membership;
 mod pack;
 mod parts;
@@ -65,6 +66,7 @@ pub use interval::Interval;
 #[cfg(feature = "planted-leaks")]
 pub use leak::Leak;
 pub use listed::Listed;
+pub use masking::{MaskKind, MaskedSymbol, Masking};
 pub use pack::UnpackError;
 pub use rows::{BarAfterOpen, BarRows, IntradayBar, impossible_bar};
 pub use view::{Bar, BarRange, Exposure, GENERAL_NEWS, KnownPrice, MarketView, PriceKind, ViewRead};

@@ -27,6 +27,15 @@ pub trait ActionLog: Send + Sync {
         at: Timestamp,
     ) -> RecordFuture<'a, i64>;
 
+    /// As [`Self::append_action_log`], for the row that starts a job, unless the log already says that the job is running.
+    /// The parts of a job that start at the same time write one row together. Returns `None` if nothing is written.
+    fn start_action_log<'a>(
+        &'a self,
+        lease: &'a Lease,
+        entry: ActionEntry,
+        at: Timestamp,
+    ) -> RecordFuture<'a, Option<i64>>;
+
     /// A page of a job's log: at most `limit` rows (0: the default; capped at the maximum). Following
     /// `cursor` or `before` never drops or repeats a row, even while rows are written.
     fn list_action_logs<'a>(

@@ -1,13 +1,13 @@
 //! Narrow traits for everything outside this crate. All of them are object-safe.
 
-use crate::budget::{JobBudget, Limit};
+use crate::budget::{Limit, ShareOutcome, ShareRequest};
 use crate::id::{AgentName, ContentHash, JobId};
 use crate::job::stop_reason;
 use crate::message::{CallFailure, ModelName, ModelReply, ModelRequest, ToolSpec, Usage};
 use crate::plan::PlanError;
 use crate::record::{
-    AgentState, Commit, DayStatus, DerivedRow, GrantOutcome, GrantRequest, JobKind, JobRow, JobStatus, Lease,
-    LeaseState, NewJob, NewSession, OpenedSession, PartEnd, SessionId, SessionWithoutSummary, TapeRow,
+    AgentState, Commit, DayStatus, DerivedRow, JobKind, JobRow, JobStatus, Lease, LeaseState, NewJob,
+    NewSession, OpenCall, OpenedSession, PartEnd, SessionId, SessionWithoutSummary, TapeRow,
 };
 use crate::step::StepPath;
 use crate::time::{Date, Timestamp};
@@ -225,17 +225,23 @@ pub trait RecordStore: Send + Sync {
 
     /// The job's usage so far by (agent, date, detached), for restoring budgets.
     fn load_usage<'a>(&'a self, job: &'a JobId) -> RecordFuture<'a, Vec<crate::record::UsageTotal>>;
+
+    /// The model calls of the job's open sessions that have no outcome, summaries excepted: if their process died, they
+    /// may have been paid for.
+    fn open_calls<'a>(&'a self, job: &'a JobId) -> RecordFuture<'a, Vec<OpenCall>>;
 }
 
-/// The budget that the jobs of an experiment share, in any number of processes. A running job holds what it was
-/// granted; a job that is not running holds what it has used.
-pub trait ExperimentBudget: Send + Sync {
-    /// Begins a claimed job's share: what it has used so far is all that it holds. Returns the experiment's limit and
-    /// the number of its jobs; `None` if the job belongs to no experiment with a limit.
-    fn open_share<'a>(&'a self, lease: &'a Lease) -> RecordFuture<'a, Option<(Limit, u32)>>;
+/// The limits that the jobs of an experiment, or the parts of a job, share in any number of processes. Each job or part
+/// that runs has a share, which includes its usage. The shares under a limit never add up to more than the limit, unless
+/// a call has used more than was reserved for it.
+pub trait SharedBudgets: Send + Sync {
+    /// The limit of the experiment that a job belongs to; `None` if it belongs to none, or to one without a limit.
+    fn experiment_limit<'a>(&'a self, job: &'a JobId) -> RecordFuture<'a, Option<Limit>>;
 
-    /// Grants a running job more, if it is left.
-    fn grant<'a>(&'a self, lease: &'a Lease, request: GrantRequest) -> RecordFuture<'a, GrantOutcome>;
+    /// Replaces the share of a claimed job or part by what it holds and needs, if that is left, or by what it holds. A
+    /// share outlives its worker, until the next worker replaces it or the job or part ends.
+    fn request_share<'a>(&'a self, lease: &'a Lease, request: ShareRequest)
+    -> RecordFuture<'a, ShareOutcome>;
 }
 
 /// The job queue.
@@ -284,19 +290,6 @@ pub trait Queue: Send + Sync {
             }
             Ok(states)
         })
-    }
-
-    /// Raises a part's share of a line of its job's budget so that it covers `need`, unless the shares of all parts
-    /// would then exceed `limit`. Returns the share. The part keeps it until it ends, even if another worker takes
-    /// over.
-    fn grow_share<'a>(
-        &'a self,
-        _lease: &'a Lease,
-        _line: JobBudget,
-        need: Limit,
-        _limit: Limit,
-    ) -> RecordFuture<'a, Limit> {
-        Box::pin(async move { Ok(need) })
     }
 
     /// Reports that the lease's holder is alive and only lost the lease, so this does not count as a crash.

@@ -184,6 +184,8 @@ lines! {
         FAILED: "FAILED:";
         /// The source of a fence: results of actions.
         ACTION_RESULTS: "the results of actions";
+        /// The start of the system prompt of a memorization quiz.
+        QUIZ_TASK: "You take a multiple-choice quiz about stock prices";
         /// The source of a fence: an earlier task's result.
         TASK: "task ";
     }

@@ -1,7 +1,7 @@
 //! Experiments: jobs that run one configuration several times, and share a budget.
 
-use crate::budget::{Grant, Limit};
-use crate::id::ExperimentId;
+use crate::budget::Limit;
+use crate::id::{AgentName, ExperimentId};
 use crate::job::NewJob;
 use crate::time::Timestamp;
 use serde_json::Value;
@@ -30,27 +30,8 @@ pub struct ExperimentJob {
     pub window: u32,
     /// Its trial, from 1.
     pub trial: u32,
-}
-
-/// What a running job requests from the budget of its experiment, in addition to earlier grants.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct GrantRequest {
-    /// What its next call may need. It gets at least this or nothing.
-    pub needed: Grant,
-    /// What it gets if that much is left, so that not every call needs a grant.
-    pub preferred: Grant,
-}
-
-/// The answer to a [`GrantRequest`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum GrantOutcome {
-    /// This is granted in addition.
-    Granted(Grant),
-    /// Less is left than is needed.
-    Denied {
-        /// What the other jobs and this one have used or hold.
-        committed: Grant,
-        /// The limit.
-        limit: Limit,
-    },
+    /// The number of parts that its agents are split into; 0 or 1: it is not split.
+    pub parts: u32,
+    /// Its agents, in the order of its config.
+    pub agents: Vec<AgentName>,
 }

@@ -91,6 +91,19 @@ pub struct SessionWithoutSummary {
     pub date: Date,
 }
 
+/// A model call that was sent and has no outcome: its process died, or is about to store it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OpenCall {
+    /// The agent.
+    pub agent: AgentName,
+    /// The trading day.
+    pub date: Date,
+    /// Its step.
+    pub path: StepPath,
+    /// Hash of the request's document.
+    pub request_ref: ContentHash,
+}
+
 /// One agent's usage on one day.
 #[derive(Clone, Debug)]
 pub struct UsageTotal {

@@ -80,9 +80,15 @@ impl SessionRun {
             Lookup::Open { attempts, interrupted: earlier, has_ended: false } => {
                 let times = earlier.saturating_add(1);
                 let estimate = session.host().interrupted(&path, times, effect.model_request());
-                session.host().reserve(&path, effect.model_request()).await?;
-                let next = attempts + 1;
                 let ended = AttemptEnd { estimate, ..interrupted(attempts) };
+                if let Err(stop) = session.host().reserve(&path, effect.model_request()).await {
+                    if matches!(stop, SessionStop::Budget(_)) {
+                        // It may have been paid for, so it counts even if it is not sent again.
+                        session.commit(vec![Write::Attempt { path, ended, next: None }]).await?;
+                    }
+                    return Err(stop);
+                }
+                let next = attempts + 1;
                 let lost = Write::Attempt { path: path.clone(), ended, next: Some(next) };
                 session.commit(vec![lost]).await?;
                 next

@@ -16,7 +16,7 @@ mod stop;
 #[expect(clippy::module_inception, reason = "the tape itself is the heart of the tape")]
 mod tape;
 
-pub use crate::content::{ContentDoc, MissingBlob, inline, references, text};
+pub use crate::content::{ContentDoc, MissingBlob, inline, linked_documents, references, text};
 pub use crate::step::{OutcomeKind, ScopeKey, Step, StepClass, StepPath, StepState};
 pub use action::{ActionBlock, ActionOutcome, ActionRequest};
 pub use chain::{RequestChain, expand_request};

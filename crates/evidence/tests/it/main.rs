@@ -4,6 +4,7 @@ mod arch;
 mod baseline;
 mod known_answers;
 mod probe;
+mod probe_design;
 mod series;
 mod simulation;
 mod support;

@@ -13,7 +13,8 @@ pub(crate) fn gateway(server: &ModelServer, stream: bool) -> Gateway {
         stream,
         ..ProviderConfig::default()
     };
-    let config = ModelsConfig { providers: [("test".to_owned(), provider)].into(), prices: None };
+    let config =
+        ModelsConfig { providers: [("test".to_owned(), provider)].into(), ..ModelsConfig::default() };
     Gateway::new(&config, &HouseModels, &|_| None).expect("the config is good")
 }
 

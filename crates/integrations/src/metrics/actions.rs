@@ -35,6 +35,22 @@ impl ActionLog for InstrumentedLog {
         .boxed()
     }
 
+    fn start_action_log<'a>(
+        &'a self,
+        lease: &'a Lease,
+        entry: ActionEntry,
+        at: Timestamp,
+    ) -> RecordFuture<'a, Option<i64>> {
+        async move {
+            let written = self.log.start_action_log(lease, entry, at).await;
+            if written.as_ref().is_err_and(is_failure) {
+                self.metrics.action_log_write_errors.increment();
+            }
+            written
+        }
+        .boxed()
+    }
+
     fn list_action_logs<'a>(
         &'a self,
         job: &'a JobId,

@@ -138,10 +138,19 @@ fn models(models: &[(String, ModelFigures)]) -> [Family; 4] {
 }
 
 /// The totals of the database.
-fn record(figures: &Figures) -> [Family; 5] {
+fn record(figures: &Figures) -> [Family; 6] {
     let mut jobs = Family::new("papertape_jobs", MetricType::GAUGE, "Jobs in the database by status.");
     for (status, count) in &figures.jobs {
         jobs = jobs.with(&[("status", status)], *count as f64);
+    }
+    let mut parts = Family::new(
+        "papertape_job_parts",
+        MetricType::GAUGE,
+        "Parts of queued and running jobs by state; those whose worker has died are expired.",
+    );
+    let found = figures.parts;
+    for (state, count) in [("queued", found.queued), ("running", found.running), ("expired", found.expired)] {
+        parts = parts.with(&[("state", state)], count as f64);
     }
     let mut tokens = Family::new(
         "papertape_record_tokens",
@@ -175,7 +184,7 @@ fn record(figures: &Figures) -> [Family; 5] {
         "Calls whose provider reported no usage; their tokens and cost are estimates.",
     )
     .with(&[], figures.used.estimated_calls as f64);
-    [jobs, tokens, cost, unpriced, estimated]
+    [jobs, parts, tokens, cost, unpriced, estimated]
 }
 
 /// Bytes by database and file.

@@ -5,7 +5,7 @@ use futures::FutureExt as _;
 use papertape_core::id::{AgentName, ContentHash, JobId};
 use papertape_core::ports::{RecordError, RecordFuture, RecordStore};
 use papertape_core::record::{
-    AgentState, Commit, DayStatus, DerivedRow, Lease, NewSession, OpenedSession, SessionId,
+    AgentState, Commit, DayStatus, DerivedRow, Lease, NewSession, OpenCall, OpenedSession, SessionId,
     SessionWithoutSummary, TapeRow, UsageTotal, Write,
 };
 use papertape_core::tape::StepPath;
@@ -92,5 +92,9 @@ impl RecordStore for InstrumentedRecord {
 
     fn load_usage<'a>(&'a self, job: &'a JobId) -> RecordFuture<'a, Vec<UsageTotal>> {
         self.record.load_usage(job)
+    }
+
+    fn open_calls<'a>(&'a self, job: &'a JobId) -> RecordFuture<'a, Vec<OpenCall>> {
+        self.record.open_calls(job)
     }
 }

@@ -93,7 +93,8 @@ fn keys_in_files() {
 #[test]
 fn providers_that_make_no_sense_are_refused() {
     let with = |name: &str, provider: ProviderConfig| {
-        let config = ModelsConfig { providers: [(name.to_owned(), provider)].into(), prices: None };
+        let config =
+            ModelsConfig { providers: [(name.to_owned(), provider)].into(), ..ModelsConfig::default() };
         Gateway::new(&config, &BuiltIn, &|_| None).map(|_| ()).map_err(|error| error.to_string())
     };
     let compatible = |url: Option<&str>| ProviderConfig {

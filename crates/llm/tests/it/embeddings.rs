@@ -11,7 +11,7 @@ fn gateway(server: &ModelServer, key: Option<&'static str>) -> Gateway {
         api_key_env: key.map(str::to_owned),
         ..ProviderConfig::default()
     };
-    let config = ModelsConfig { providers: [("lab".to_owned(), provider)].into(), prices: None };
+    let config = ModelsConfig { providers: [("lab".to_owned(), provider)].into(), ..ModelsConfig::default() };
     Gateway::new(&config, &crate::support::BuiltIn, &|name| {
         (name == "LAB_KEY").then(|| "sk-lab-0123456789".to_owned())
     })

@@ -40,7 +40,7 @@ fn a_renamed_provider_keeps_its_prices() {
     let work = ProviderConfig { kind: Some(ProviderKind::Openai), ..ProviderConfig::default() };
     let elsewhere = ProviderConfig { base_url: Some("http://proxy/v1".to_owned()), ..work.clone() };
     let providers = [("work".to_owned(), work), ("elsewhere".to_owned(), elsewhere)].into();
-    let gateway = gateway(&ModelsConfig { providers, prices: None });
+    let gateway = gateway(&ModelsConfig { providers, ..ModelsConfig::default() });
     assert!(gateway.cost(&name("work::gpt-4.1"), &USAGE).is_some());
     assert_eq!(gateway.cost(&name("elsewhere::gpt-4.1"), &USAGE), None);
 }

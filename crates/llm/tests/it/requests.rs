@@ -104,7 +104,8 @@ async fn a_server_without_a_key_gets_none() {
         base_url: Some(server.url().trim_end_matches('/').to_owned()),
         ..ProviderConfig::default()
     };
-    let config = ModelsConfig { providers: [("test".to_owned(), provider)].into(), prices: None };
+    let config =
+        ModelsConfig { providers: [("test".to_owned(), provider)].into(), ..ModelsConfig::default() };
     let gateway = papertape_llm::Gateway::new(&config, &crate::support::BuiltIn, &|_| None).unwrap();
     for _ in 0..2 {
         gateway.call(&request("Hello"), None).await.unwrap();
@@ -129,7 +130,8 @@ async fn a_query_in_the_base_url_is_kept() {
         base_url: Some(url),
         ..ProviderConfig::default()
     };
-    let config = ModelsConfig { providers: [("test".to_owned(), provider)].into(), prices: None };
+    let config =
+        ModelsConfig { providers: [("test".to_owned(), provider)].into(), ..ModelsConfig::default() };
     papertape_llm::Gateway::new(&config, &crate::support::BuiltIn, &|_| None)
         .unwrap()
         .call(&request("Hello"), None)

@@ -57,7 +57,8 @@ fn keys_are_there_for_the_redactor() {
         api_key_env: Some("TEST_KEY".to_owned()),
         stream: true,
     };
-    let config = ModelsConfig { providers: [("test".to_owned(), provider)].into(), prices: None };
+    let config =
+        ModelsConfig { providers: [("test".to_owned(), provider)].into(), ..ModelsConfig::default() };
     let secrets = Gateway::new(&config, &crate::support::BuiltIn, &env).unwrap().secrets();
     let shown: Vec<(&str, &str)> =
         secrets.iter().map(|(name, key)| (name.as_str(), key.expose_secret())).collect();

@@ -44,7 +44,8 @@ pub(crate) fn gateway_at(kind: ProviderKind, url: &str, stream: bool) -> Gateway
         api_key_env: Some("TEST_KEY".to_owned()),
         stream,
     };
-    let config = ModelsConfig { providers: [("test".to_owned(), provider)].into(), prices: None };
+    let config =
+        ModelsConfig { providers: [("test".to_owned(), provider)].into(), ..ModelsConfig::default() };
     Gateway::new(&config, &BuiltIn, &env).expect("the config is good")
 }
 

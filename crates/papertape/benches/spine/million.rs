@@ -148,6 +148,7 @@ async fn claim(store: &Store, job: u64) -> Lease {
         starts: BTreeMap::new(),
         continues: BTreeMap::new(),
         branch: None,
+        masking: None,
         imported: None,
         budget: papertape_runtime::budget::Budget::default(),
     };

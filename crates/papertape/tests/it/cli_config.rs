@@ -4,6 +4,7 @@ use crate::cli_tool::Tool;
 use papertape_agents::config::{AgentConfig, DeskConfig};
 use papertape_core::broker::MarketProfile;
 use papertape_core::id::AgentName;
+use papertape_llm::CutoffConfig;
 use papertape_protocol::access::Scope;
 use papertape_service::access::{AccessToken, TokenHash};
 use papertape_service::config::{Config, ToolServer, keys};
@@ -35,6 +36,7 @@ fn every_key_is_documented_with_its_default() {
     agent.desk = Some(DeskConfig::default());
     let mut config = Config { agents: vec![agent], ..Config::default() };
     config.models.providers.insert("NAME".to_owned(), Default::default());
+    config.models.cutoffs.push(CutoffConfig { model: String::new(), date: None });
     config.tools.insert("NAME".to_owned(), ToolServer::default());
     config.markets.insert("NAME".to_owned(), MarketProfile::us_equity().frictionless());
     config.otlp.headers.insert("NAME".to_owned(), String::new());

@@ -1,7 +1,7 @@
 //! The process that is killed: this test binary, started again for this single test.
 
 use crate::crash_assistant::{Others, run_any};
-use crate::crash_support::{Place, faulty, open};
+use crate::crash_support::{Place, Points};
 use futures::FutureExt as _;
 use papertape_core::id::JobId;
 use papertape_core::ports::{BoxFuture, Queue, RecordError};
@@ -25,6 +25,7 @@ pub(crate) struct Child {
     pub(crate) server: String,
     pub(crate) notes: PathBuf,
     pub(crate) job: JobId,
+    pub(crate) points: Points,
     pub(crate) kill_at: Option<usize>,
     /// Time advances only by this much at each byte on stdin; absent: time passes normally.
     pub(crate) deadline: Option<Duration>,
@@ -36,8 +37,8 @@ async fn runs_a_job_until_it_is_killed() {
     let Ok(child) = std::env::var(CHILD) else { return };
     let child: Child = serde_json::from_str(&child).expect("a child is told what to run");
     let points = child.kill_at.map_or_else(FaultPoints::counting, FaultPoints::killing_at);
-    let app = open(&child.place, &child.server, &child.notes).await;
-    let mut services = faulty(app.services.clone(), &points);
+    let at = (child.server.as_str(), child.notes.as_path());
+    let (app, mut services) = child.points.open(&child.place, at, &points).await;
     if let Some(deadline) = child.deadline {
         let clock = FakeClock::new();
         services.clock = Arc::new(clock.clone());

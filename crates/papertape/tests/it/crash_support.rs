@@ -19,9 +19,9 @@ use papertape_runtime::services::Services;
 use papertape_runtime::simulate::{JobOutcome, NoopObserver};
 use papertape_runtime::worker::{Worker, WorkerOptions};
 use papertape_service::app::{Access, App};
-use papertape_service::config::ToolServer;
+use papertape_service::config::{Config, ToolServer};
 use papertape_service::trigger::{QueuedJob, Request, trigger};
-use papertape_store::{DatabaseTarget, PageRequest, StepView, Store};
+use papertape_store::{CommitObserver, DatabaseTarget, PageRequest, StepView, Store};
 use papertape_testkit::clock::FakeClock;
 use papertape_testkit::fault::{FaultPoints, FaultyStore};
 use papertape_testkit::model_server::{
@@ -59,6 +59,38 @@ pub(crate) fn day(n: i8) -> Date {
 pub(crate) enum Place {
     Sqlite(PathBuf),
     Postgres(String, String),
+}
+
+/// Where a process can be killed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) enum Points {
+    /// Before and after each call of a port.
+    Ports,
+    /// Inside the database's transactions of jobs.
+    Transactions,
+}
+
+impl Points {
+    /// The application with these points, and the services to run a job with.
+    pub(crate) async fn open(
+        self,
+        place: &Place,
+        (server, notes): (&str, &Path),
+        points: &Arc<FaultPoints>,
+    ) -> (App, Services) {
+        match self {
+            Self::Ports => {
+                let app = open(place, server, notes).await;
+                let services = faulty(app.services.clone(), points);
+                (app, services)
+            }
+            Self::Transactions => {
+                let app = open_observed(place, (server, notes), points).await;
+                let services = Services { linger: Duration::MAX, ..app.services.clone() };
+                (app, services)
+            }
+        }
+    }
 }
 
 /// The model behind a server.
@@ -208,18 +240,28 @@ impl Desk {
     /// # Panics
     /// If the process ends in any other way.
     pub(crate) async fn run_and_kill(&self, job: &JobId, at: usize) {
-        let mut child = self.child(job, Some(at)).spawn().expect("starts");
+        self.run_and_kill_at(job, Points::Ports, at).await;
+    }
+
+    /// The same, for these fault points.
+    pub(crate) async fn run_and_kill_at(&self, job: &JobId, points: Points, at: usize) {
+        let mut child = self.child_at(job, points, Some(at)).spawn().expect("starts");
         let status = self.attend(&mut child).await;
         assert_eq!(status.signal(), Some(9), "the child was to be killed at point {at}: {status}");
     }
 
     /// The command that runs a job in its own process.
     pub(crate) fn child(&self, job: &JobId, kill_at: Option<usize>) -> tokio::process::Command {
+        self.child_at(job, Points::Ports, kill_at)
+    }
+
+    fn child_at(&self, job: &JobId, points: Points, kill_at: Option<usize>) -> tokio::process::Command {
         let child = Child {
             place: self.place.clone(),
             server: self.server.url(),
             notes: self.notes.clone(),
             job: job.clone(),
+            points,
             kill_at,
             deadline: self.mind.late.map(|late| late.deadline),
         };
@@ -250,6 +292,67 @@ impl Desk {
 
 /// The application on a database, with the scripted provider and the noting tool.
 pub(crate) async fn open(place: &Place, server: &str, notes: &Path) -> App {
+    let mut config = config(server);
+    let app = match place {
+        Place::Sqlite(path) => {
+            config.data_dir = path.parent().expect("is in a folder").to_owned();
+            App::open(config, Access::Own, papertape::integrations()).await.expect("opens")
+        }
+        Place::Postgres(..) => compose(config, Store::open(target(place)).await.expect("opens")),
+    };
+    with_notes(app, notes)
+}
+
+/// The same, with fault points inside its transactions.
+pub(crate) async fn open_observed(
+    place: &Place,
+    (server, notes): (&str, &Path),
+    points: &Arc<FaultPoints>,
+) -> App {
+    let mut config = config(server);
+    if let Place::Sqlite(path) = place {
+        config.data_dir = path.parent().expect("is in a folder").to_owned();
+    }
+    let store = Store::open(target(place)).await.expect("opens");
+    with_notes(compose(config, store.observed(Arc::new(InTransactions(Arc::clone(points))))), notes)
+}
+
+/// The writes of a transaction are in the database, which has not committed them.
+pub(crate) const NOT_COMMITTED: &str = "group formed, not committed";
+/// A transaction is durable, and nobody was told.
+pub(crate) const NOT_WOKEN: &str = "group committed, followers not woken";
+
+/// Fault points inside transactions.
+#[derive(Debug)]
+struct InTransactions(Arc<FaultPoints>);
+
+impl CommitObserver for InTransactions {
+    fn before_commit(&self, _: &JobId) {
+        self.0.pass(NOT_COMMITTED);
+    }
+
+    fn before_notify(&self, _: &JobId) {
+        self.0.pass(NOT_WOKEN);
+    }
+}
+
+pub(crate) fn target(place: &Place) -> DatabaseTarget {
+    match place {
+        Place::Sqlite(path) => DatabaseTarget::Sqlite(path.clone()),
+        Place::Postgres(url, schema) => DatabaseTarget::Postgres(url.clone(), schema.clone()),
+    }
+}
+
+pub(crate) fn compose(config: Config, store: Store) -> App {
+    App::compose(config, store, papertape::integrations()).expect("composes")
+}
+
+fn with_notes(mut app: App, notes: &Path) -> App {
+    app.services.tools = Arc::new(Notes(notes.to_owned()));
+    app
+}
+
+pub(crate) fn config(server: &str) -> Config {
     let provider = ProviderConfig {
         kind: Some(ProviderKind::OpenaiCompatible),
         base_url: Some(server.to_owned()),
@@ -260,19 +363,7 @@ pub(crate) async fn open(place: &Place, server: &str, notes: &Path) -> App {
     let outside =
         ToolServer { command: vec!["none".to_owned()], allow_unbounded: true, ..ToolServer::default() };
     config.tools.insert(NOTES.to_owned(), outside);
-    let mut app = match place {
-        Place::Sqlite(path) => {
-            config.data_dir = path.parent().expect("is in a folder").to_owned();
-            App::open(config, Access::Own, papertape::integrations()).await.expect("opens")
-        }
-        Place::Postgres(url, schema) => {
-            let target = DatabaseTarget::Postgres(url.clone(), schema.clone());
-            App::compose(config, Store::open(target).await.expect("opens"), papertape::integrations())
-                .expect("composes")
-        }
-    };
-    app.services.tools = Arc::new(Notes(notes.to_owned()));
-    app
+    config
 }
 
 /// Two agents over this many days.

@@ -2,6 +2,7 @@
 
 use crate::api_support::{World, config};
 use papertape_core::id::JobId;
+use papertape_core::ports::Queue as _;
 use papertape_llm::{ProviderConfig, ProviderKind};
 use papertape_runtime::cancellation::CancelSource;
 use papertape_runtime::simulate::NoopObserver;
@@ -231,6 +232,16 @@ async fn work(app: &App, jobs: &[String]) {
 /// stop at it say so, and go on as one once it is raised, without repeating a call.
 #[tokio::test(flavor = "multi_thread")]
 async fn postgres_two_processes_share_one_budget() {
+    share_one_budget(&["trader"], None).await;
+}
+
+/// Goal: the same if each job is split into parts, which both processes run.
+#[tokio::test(flavor = "multi_thread")]
+async fn postgres_two_processes_share_the_budget_of_split_jobs() {
+    share_one_budget(&["one", "two", "three"], Some(3)).await;
+}
+
+async fn share_one_budget(names: &[&str], parts: Option<u32>) {
     let server = server().await;
     let place = papertape_testkit::postgres::place().expect("PostgreSQL");
     let dir = tempfile::tempdir().expect("a directory");
@@ -248,15 +259,20 @@ async fn postgres_two_processes_share_one_budget() {
         _dir: tempfile::tempdir().expect("a directory"),
     };
     let limit = 20_000;
-    let agent = json!({ "name": "trader", "model": "lab::one", "sampling": { "max_tokens": 100 } });
+    let agent = |name| json!({ "name": name, "model": "lab::one", "sampling": { "max_tokens": 100 } });
     let mut body = body(&[], &json!({ "trials": 4, "budget": { "job": { "tokens": limit } } }));
     body["simulation"]["models"] = Value::Null;
-    body["simulation"]["agents"] = json!([agent]);
+    body["simulation"]["agents"] = names.iter().map(agent).collect();
+    body["simulation"]["parts"] = json!(parts);
     let queued = create(&world, &body).await;
     let id = queued["experiment_id"].as_str().expect("an id").to_owned();
     assert_eq!(queued["estimate"]["exceeds_budget"], true);
     let jobs = texts(&queued["jobs"]);
-    let ((), ()) = tokio::join!(work(&app, &jobs[..2]), work(&other, &jobs[2..]));
+    let row = app.store.get_job(&JobId::new(&jobs[0])).await.expect("reads").expect("is there");
+    assert_eq!(row.parts, parts.unwrap_or(1));
+    let mut backward = jobs.clone();
+    backward.reverse();
+    let ((), ()) = tokio::join!(work(&app, &jobs), work(&other, &backward));
 
     let shown = world.good(&format!("/experiments/{id}")).await;
     let used = |shown: &Value| {
@@ -268,13 +284,15 @@ async fn postgres_two_processes_share_one_budget() {
     assert!(used(&shown) > limit / 2, "most of it can be used: {} of {limit}", used(&shown));
     assert_eq!(used(&shown), 950 * server.count() as u64);
     assert_eq!(shown["experiment"]["status"], "partial", "{shown}");
-    let error = shown["jobs"][0]["error"].as_str().expect("it stopped early").to_owned();
-    assert!(error.starts_with("budget exhausted: experiment: "), "{error}");
+    let errors = shown["jobs"].as_array().expect("a list").iter().filter_map(|job| job["error"].as_str());
+    let errors: Vec<&str> = errors.collect();
+    assert!(!errors.is_empty(), "{shown}");
+    assert!(errors.iter().all(|error| error.starts_with("budget exhausted: experiment: ")), "{errors:?}");
 
     let resumed =
         world.post(&format!("/experiments/{id}/resume"), &json!({ "budget": { "tokens": 1_000_000 } })).await;
     assert_eq!(resumed.status, 202, "{}", resumed.text);
-    let ((), ()) = tokio::join!(work(&app, &jobs[..2]), work(&other, &jobs[2..]));
+    let ((), ()) = tokio::join!(work(&app, &jobs), work(&other, &backward));
     let shown = world.good(&format!("/experiments/{id}")).await;
     assert_eq!(
         (&shown["experiment"]["status"], &shown["budget"]["tokens"]),
@@ -282,7 +300,7 @@ async fn postgres_two_processes_share_one_budget() {
     );
     assert_eq!(shown["manifest"]["budget"]["tokens"], json!(limit), "the plan stays");
     let days = shown["manifest"]["windows"][0]["days"].as_u64().expect("a number");
-    assert_eq!((server.count() as u64, server.repeats()), (4 * days, 0));
+    assert_eq!((server.count() as u64, server.repeats()), (4 * days * names.len() as u64, 0));
     let again = world.post(&format!("/experiments/{id}/resume"), &json!({})).await;
     assert_eq!(again.status, 409, "{}", again.text);
 }

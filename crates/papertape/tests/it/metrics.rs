@@ -57,6 +57,8 @@ async fn figures_are_those_of_the_record() {
     }
     let jobs = |status: &str| figures[&format!("papertape_jobs{{status=\"{status}\"}}")];
     assert_eq!((jobs("completed"), jobs("queued"), jobs("failed")), (1, 0, 0));
+    let parts = |state: &str| figures[&format!("papertape_job_parts{{state=\"{state}\"}}")];
+    assert_eq!((parts("queued"), parts("running"), parts("expired")), (0, 0, 0));
     assert!(figures["papertape_model_calls_total{model=\"house::momentum\",result=\"ok\"}"] >= 5);
     assert_eq!(figures["papertape_model_calls_total{model=\"house::momentum\",result=\"failed\"}"], 0);
     let file = std::fs::metadata(world.app.config.data_dir.join("papertape.db")).expect("is there").len();

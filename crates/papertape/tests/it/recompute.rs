@@ -3,6 +3,7 @@
 //! books: its knowledge of a market is in [`Rules`], and everything else is in the responses.
 
 use crate::api_support::{World, config};
+use crate::bundle_support::{assert_whole, bundle_of};
 use papertape_agents::config::AgentConfig;
 use papertape_core::broker::{FillModel, MarketProfile};
 use papertape_core::id::{AgentName, JobId, Symbol};
@@ -11,6 +12,7 @@ use papertape_core::money::{Price, Quantity};
 use papertape_core::time::Date;
 use papertape_llm::{ProviderConfig, ProviderKind};
 use papertape_market::Catalogue;
+use papertape_protocol::bundle::TapeForm;
 use papertape_runtime::replay;
 use papertape_service::app::App;
 use papertape_service::trigger::Request as Simulation;
@@ -538,6 +540,8 @@ async fn recomputed(
         let report = replay::run(&world.app.services, &row.expect("is there")).await.expect("replays");
         assert!(report.faults.is_empty() && report.equal > 0, "{report:?}");
         assert_eq!(world.app.store.verify_chain(&job).await.expect("verifies").broken, None);
+        // The product's own recomputation, from the bundle only, compared with the tape.
+        assert_whole(&bundle_of(world, job.as_str(), TapeForm::Full).await);
     }
     let mut seen: BTreeMap<String, usize> = BTreeMap::new();
     for (kind, times) in accounts.values().flat_map(|account| &account.seen) {

@@ -2,13 +2,20 @@
 //! leases belong to another, and nothing is done twice.
 
 use crate::cli_tool::{Running, Tool};
-use crate::crash_support::{Desk, Place, SCRIPTED, agent, export, forgetful, queue, same};
+use crate::crash_support::{
+    Desk, Place, SCRIPTED, agent, compose, config, export, forgetful, queue, same, target,
+};
+use papertape_agents::config::AgentConfig;
 use papertape_core::id::JobId;
-use papertape_core::ports::Queue as _;
+use papertape_core::message::Sampling;
+use papertape_core::ports::{Queue as _, RecordStore as _};
 use papertape_core::record::JobStatus;
+use papertape_runtime::budget::{Budget, Limit};
 use papertape_service::app::App;
 use papertape_service::trigger::Request;
+use papertape_store::Store;
 use papertape_testkit::postgres;
+use rust_decimal::Decimal;
 use rustix::process::Signal;
 use std::process::Command;
 
@@ -33,7 +40,7 @@ fn small() -> Request {
 }
 
 /// Waits until a job has stopped.
-async fn stopped(app: &App, job: &JobId) -> JobStatus {
+pub(crate) async fn stopped(app: &App, job: &JobId) -> JobStatus {
     let mut follower = app.store.follow(job);
     loop {
         let row = app.store.get_job(job).await.expect("reads").expect("is there");
@@ -45,7 +52,7 @@ async fn stopped(app: &App, job: &JobId) -> JobStatus {
 }
 
 /// A worker, once it accepts jobs.
-fn worker(tool: &Tool) -> Running {
+pub(crate) fn worker(tool: &Tool) -> Running {
     let mut worker = tool.start(&["worker"]);
     worker.until("running jobs of");
     worker
@@ -235,4 +242,101 @@ async fn share_a_split_job(agents: usize, small_jobs: usize) {
     let repeated = desk.server.count() - calls_of_big - small_jobs * calls_of_little;
     assert!(repeated as u64 <= interrupted, "{repeated} calls are repeated, {interrupted} were interrupted");
     drop(killed);
+}
+
+/// The output tokens of each call, reserved and used.
+const OUTPUT: u32 = 20;
+
+/// Goal: four workers run a job in eight parts whose budget pays for exactly M calls, and make M calls: no more, and no
+/// fewer.
+///
+/// 16 agents and 40 calls, or as many as `PAPERTAPE_TEST_BUDGET=64,500` says.
+#[tokio::test(flavor = "multi_thread")]
+async fn postgres_four_workers_make_as_many_calls_as_the_budget_pays_for() {
+    spend_a_budget(false).await;
+}
+
+/// Goal: the same if one of the workers is killed while its parts have shares of the budget, and calls in progress:
+/// those count, even though nobody knows their outcomes.
+#[tokio::test(flavor = "multi_thread")]
+async fn crash_postgres_a_killed_workers_calls_count_against_the_budget() {
+    spend_a_budget(true).await;
+}
+
+async fn spend_a_budget(is_killed: bool) {
+    let sizes = std::env::var("PAPERTAPE_TEST_BUDGET").unwrap_or_else(|_| "16,40".to_owned());
+    let (agents, calls) = sizes.split_once(',').expect("two numbers");
+    let (agents, calls): (usize, usize) =
+        (agents.parse().expect("a number"), calls.parse().expect("a number"));
+    let sampling = Sampling { max_tokens: Some(OUTPUT), ..Sampling::default() };
+    let agent = |n| AgentConfig { sampling: sampling.clone(), ..agent(&format!("a{n:03}")) };
+    // One cent per token of the answer. What is reserved for a call is what it costs.
+    let limit = Decimal::from(calls) * Decimal::from(OUTPUT) / Decimal::ONE_HUNDRED;
+    let budget = Budget { job: Limit { tokens: None, usd: Some(limit) }, ..Budget::default() };
+
+    let url = postgres::place().expect("PostgreSQL").url;
+    let desk = Desk::thinking_on(&Place::Postgres(url.clone(), SCHEMA.to_owned()), SCRIPTED).await;
+    let prices = "[[price]]\nmodel = 'test::scripted'\ninput = '0'\noutput = '10000'\n\
+        stated = '2026-01-01'\nsource = 'the test'";
+    let tool = Tool::new();
+    let file = tool.path("prices.toml");
+    std::fs::write(&file, prices).expect("writes");
+    let mut config = config(&desk.server.url());
+    config.models.prices = Some(file.clone());
+    let app = compose(config, Store::open(target(&desk.place)).await.expect("opens"));
+    // Each part could use all of the budget: none of them ends before it is used up.
+    let request = Request {
+        agents: (0..agents).map(agent).collect(),
+        parts: Some(PARTS),
+        budget: Some(budget),
+        ..forgetful(26)
+    };
+    let job = queue(&app, request).await;
+    let tool = tool
+        .configured(&format!(
+            "[models]\nprices = '{}'\n[models.providers.test]\nkind = 'openai_compatible'\nbase_url = '{}'\n\
+             [worker]\nparallel_jobs = {}",
+            file.display(),
+            desk.server.url(),
+            PARTS / 4
+        ))
+        .with("PAPERTAPE_DATABASE_URL", &url)
+        // Leases end only by hand.
+        .with("PAPERTAPE_WORKER__LEASE_SECS", "3600")
+        .with("PAPERTAPE_WORKER__POLL_INTERVAL_MS", "20")
+        .with("PAPERTAPE_LOG", "error");
+    // The first call of each agent is in progress until all are.
+    desk.hold(agents);
+    let mut workers: Vec<Running> = (0..4).map(|_| worker(&tool)).collect();
+    desk.server.request(agents).await;
+    let mut interrupted = 0;
+    if is_killed {
+        let killed = workers.remove(0);
+        killed.signal(Signal::KILL);
+        let of = |column: &str| format!("{column} LIKE '{}-%'", killed.pid());
+        let parts = format!("SELECT count(*) FROM {SCHEMA}.job_parts WHERE {}", of("lease_owner"));
+        assert_eq!(by_hand(&url, &parts), [(PARTS / 4).to_string()]);
+        interrupted = agents / 4;
+        by_hand(&url, &format!("UPDATE {SCHEMA}.job_parts SET lease_until = 0 WHERE {}", of("lease_owner")));
+        by_hand(&url, &format!("UPDATE {SCHEMA}.workers SET beat_until = 0 WHERE {}", of("worker_id")));
+        workers.push(worker(&tool));
+        desk.server.request(agents + interrupted).await;
+    }
+    desk.server.release();
+    // Without a completed day in any part, it has failed.
+    let status = stopped(&app, &job).await;
+    assert!(matches!(status, JobStatus::Partial | JobStatus::Failed), "{status}");
+    for worker in workers {
+        worker.signal(Signal::TERM);
+        let ended = tokio::task::spawn_blocking(|| worker.end()).await.expect("no panic");
+        assert_eq!(ended.code, 0, "{ended:#?}");
+    }
+    let error = app.store.get_job(&job).await.expect("reads").expect("is there").error.expect("a reason");
+    assert!(error.starts_with("budget exhausted: job: the job's parts have used or reserved"), "{error}");
+    assert_eq!((desk.server.count(), desk.server.repeats()), (calls, interrupted));
+    let used = app.store.load_usage(&job).await.expect("reads");
+    assert_eq!(used.iter().map(|used| used.cost_usd).sum::<Decimal>(), limit);
+    assert_eq!(app.store.interrupted_attempts(&job).await.expect("counts"), interrupted as u64);
+    let chain = app.store.verify_chain(&job).await.expect("verifies");
+    assert!(chain.broken.is_none(), "{chain:?}");
 }

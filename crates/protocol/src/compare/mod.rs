@@ -4,6 +4,7 @@ pub mod branch;
 pub mod pair;
 pub mod random;
 
+use crate::cutoff::TrainingCutoffResponse;
 use crate::deployment::Deployment;
 use crate::number::Number;
 use branch::BranchComparison;
@@ -95,8 +96,13 @@ pub struct ComparedItem {
     pub agent: Option<String>,
     /// `false`: a rule-based agent, not a language model.
     pub is_llm: Option<bool>,
+    /// The training cut-offs of its language models, compared with its days.
+    pub training_cutoffs: Vec<TrainingCutoffResponse>,
     /// The experiment that its trials are of.
     pub experiment_id: Option<String>,
+    /// What is masked in its runs; absent: nothing, or it is not an agent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mask: Option<String>,
     /// The jobs of its trials.
     pub job_ids: Vec<String>,
     /// Trials per window.

@@ -1,6 +1,7 @@
 //! Results of experiments: every trial, with mean and spread.
 
 use super::{PlannedAgent, Window};
+use crate::cutoff::TrainingCutoffResponse;
 use crate::deployment::Deployment;
 use crate::number::Number;
 use papertape_core::record::JobStatus;
@@ -27,6 +28,8 @@ pub struct ExperimentResults {
 pub struct AgentTrials {
     /// The agent, and what its trials differ in.
     pub agent: PlannedAgent,
+    /// The training cut-offs of its language models, compared with the closed days of its trials.
+    pub training_cutoffs: Vec<TrainingCutoffResponse>,
     /// By window, oldest first.
     pub windows: Vec<WindowTrials>,
 }
@@ -36,6 +39,9 @@ pub struct AgentTrials {
 pub struct WindowTrials {
     /// The window, from 1.
     pub number: u32,
+    /// The arm: what is masked; absent if the experiment has one arm.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mask: Option<String>,
     /// Its days.
     pub window: Window,
     /// The total return of buying and holding over the window; `null` until a trial has completed it.

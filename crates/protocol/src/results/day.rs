@@ -1,5 +1,7 @@
 //! One agent's day.
 
+use crate::cutoff::TrainingCutoffResponse;
+use crate::masking::MaskedResponse;
 use crate::number::Number;
 use crate::number::number;
 use crate::quality::{BooksFacts, DayQualityResponse};
@@ -33,6 +35,8 @@ pub struct DayResult {
     pub done_before: Vec<DoneBefore>,
     /// The rules version of the job.
     pub rules_version: u32,
+    /// The training cut-offs of its language models, compared with the day.
+    pub training_cutoffs: Vec<TrainingCutoffResponse>,
     /// The market conventions; `null` if the job names no market.
     pub conventions: Option<ConventionsResponse>,
     /// Before the day; `null` until the session is closed.
@@ -65,6 +69,9 @@ pub struct DayResult {
     pub metadata: DayMetadata,
     /// `null`, the summary, or every message, as requested.
     pub reasoning: Option<DayReasoning>,
+    /// The mark of a masked job; absent otherwise.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub masked: Option<MaskedResponse>,
 }
 
 /// What is held.

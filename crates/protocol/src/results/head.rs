@@ -1,6 +1,7 @@
 //! The head of one session.
 
 use crate::deployment::Deployment;
+use crate::masking::MaskedResponse;
 use crate::number::Number;
 use crate::quality::{BooksFacts, DayQualityResponse};
 use crate::results::account::InsolvencyResponse;
@@ -66,6 +67,9 @@ pub struct SessionHeadResponse {
     pub previous: Option<NeighbourResponse>,
     /// The same agent's next session in the same job.
     pub next: Option<NeighbourResponse>,
+    /// The mark of a masked job; absent otherwise.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub masked: Option<MaskedResponse>,
     /// The mode that the server runs in.
     #[serde(flatten)]
     pub deployment: Deployment,

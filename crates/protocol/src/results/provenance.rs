@@ -28,11 +28,11 @@ pub struct Provenance {
     #[schema(value_type = Option<Object>)]
     pub research: Option<Research>,
     /// The six fields of each instrument.
-    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     #[schema(value_type = Object)]
     pub by_symbol: BTreeMap<Symbol, Research>,
     /// Failed nodes, in the order of the graph.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schema(value_type = Vec<Object>)]
     pub degradations: Vec<Degradation>,
 }

@@ -1,5 +1,7 @@
 //! One agent's range of days.
 
+use crate::cutoff::TrainingCutoffResponse;
+use crate::masking::MaskedResponse;
 use crate::number::Number;
 use crate::quality::{BooksFacts, DegradedDayResponse};
 use crate::reasoning::MessageResponse;
@@ -31,6 +33,8 @@ pub struct RangeResult {
     pub rules_version: u32,
     /// `false`: a rule-based house model, not a language model.
     pub is_llm: Option<bool>,
+    /// The training cut-offs of its language models, compared with its days.
+    pub training_cutoffs: Vec<TrainingCutoffResponse>,
     /// The first day.
     pub start_date: Date,
     /// The last day.
@@ -61,6 +65,9 @@ pub struct RangeResult {
     pub benchmark: Option<BenchmarkResponse>,
     /// `null`, or one entry per day, as requested.
     pub reasoning: Option<Vec<RangeReasoning>>,
+    /// The mark of a masked job; absent otherwise.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub masked: Option<MaskedResponse>,
 }
 
 /// The account at a close.

@@ -1,6 +1,7 @@
 //! The kinds of jobs: one file per kind, one line here to register it.
 
 mod chat_action;
+mod memory_probe;
 mod plan_decompose;
 mod plan_execute;
 mod profile;
@@ -15,7 +16,7 @@ pub use profile::TOO_LATE;
 /// The kinds that every process runs.
 #[must_use]
 pub fn standard() -> Vec<Arc<dyn JobRunner>> {
-    vec![Arc::new(simulate::Simulate), Arc::new(profile::Profile)]
+    vec![Arc::new(simulate::Simulate), Arc::new(profile::Profile), Arc::new(memory_probe::MemoryProbe)]
 }
 
 /// The assistant's kinds.

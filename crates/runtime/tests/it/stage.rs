@@ -231,6 +231,7 @@ impl Stage {
             starts,
             continues: BTreeMap::new(),
             branch: None,
+            masking: None,
             imported: None,
             budget: self.budget,
         };
@@ -288,7 +289,7 @@ impl Stage {
         Services {
             record: FaultyStore::new(Arc::clone(&record) as Arc<dyn RecordStore>, &self.points),
             queue: Arc::clone(&record) as Arc<dyn Queue>,
-            experiments: Arc::clone(&record) as _,
+            shared_budgets: Arc::clone(&record) as _,
             actions: record,
             models,
             tools: Arc::new(NoTools),

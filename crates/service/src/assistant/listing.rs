@@ -68,7 +68,7 @@ impl JobToolbox {
             kind: Some(JobKind::Simulate.to_string()),
             status: status.map_err(|why| bad(format!("status: {why}")))?,
             limit: Some(args.limit(RUNS, MAX_RUNS)),
-            cursor: None,
+            ..JobsQuery::default()
         };
         let found = view::jobs(&self.0, query).await.map_err(service_failure)?;
         let run = |job: &JobSummary| {

@@ -5,7 +5,7 @@ use crate::app::{database_file, target};
 use crate::config::{Config, without_password};
 use crate::format::{bytes, counted};
 use papertape_protocol::doctor::Finding;
-use papertape_store::{Store, StoreError};
+use papertape_store::{PartCounts, Store, StoreError};
 use std::path::Path;
 use std::time::Duration;
 
@@ -123,18 +123,36 @@ pub(super) async fn database(config: &Config) -> Vec<Finding> {
             return vec![Finding::broken("database", text)];
         }
     };
-    let mut findings = vec![match store.counts().await {
+    let mut findings = match store.counts().await {
         Ok(counts) => {
             let jobs: u64 = counts.jobs.values().sum();
             let sessions = counts.rows.get("trading_sessions").copied().unwrap_or_default();
             let size = bytes(counts.bytes);
             let text = format!("{name}: {}, {}, {size}", counted(jobs, "job"), counted(sessions, "session"));
-            Finding::ok("database", text)
+            let mut findings = vec![Finding::ok("database", text)];
+            findings.extend(parts(counts.parts));
+            findings
         }
-        Err(error) => Finding::broken("database", format!("{name}: {error}")),
-    }];
+        Err(error) => vec![Finding::broken("database", format!("{name}: {error}"))],
+    };
     findings.extend(owner(config));
     findings
+}
+
+/// The parts of jobs that have not stopped.
+fn parts(counts: PartCounts) -> Option<Finding> {
+    let PartCounts { jobs, queued, running, expired } = counts;
+    if jobs == 0 {
+        return None;
+    }
+    let text = format!(
+        "{} in parts: {running} running, {queued} queued, {expired} with an expired lease",
+        counted(jobs, "job")
+    );
+    Some(match expired {
+        0 => Finding::ok("parts", text),
+        _ => Finding::note("parts", format!("{text}; the next free worker takes those over")),
+    })
 }
 
 /// The process that owns the SQLite database, found without taking the lock.

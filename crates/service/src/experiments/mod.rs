@@ -13,6 +13,7 @@ use crate::view::{experiment_status, no_experiment};
 use papertape_core::budget::Limit;
 use papertape_core::id::{ExperimentId, JobId};
 use papertape_core::json;
+use papertape_core::market::MaskKind;
 use papertape_core::ports::{Queue as _, RecordError};
 use papertape_core::record::{ExperimentJob, JobStatus, NewExperiment};
 use papertape_protocol::experiments::{Estimate, ExperimentBody, Manifest, WindowsBody};
@@ -36,6 +37,8 @@ pub struct ExperimentRequest {
     pub windows: Option<WindowsBody>,
     /// What will be compared; `None`: all pairs of agents.
     pub compare: Option<String>,
+    /// Arms that differ in their mask; empty: one arm, with the mask of the simulation.
+    pub masks: Vec<Option<MaskKind>>,
 }
 
 /// A queued experiment.
@@ -67,6 +70,12 @@ impl ExperimentRequest {
             trials: body.trials.unwrap_or(1),
             windows: body.windows.map(|JsonObject(windows)| windows),
             compare: body.compare,
+            masks: body
+                .masks
+                .into_iter()
+                .flatten()
+                .map(|mask| trigger::mask_of("masks", &mask))
+                .collect::<Result<_, _>>()?,
         })
     }
 
@@ -82,8 +91,14 @@ impl ExperimentRequest {
             trials: Some(self.trials),
             windows: self.windows.map(JsonObject),
             compare: self.compare.clone(),
+            masks: (!self.masks.is_empty()).then(|| self.masks.iter().map(|mask| mask_name(*mask)).collect()),
         })
     }
+}
+
+/// A mask as requests and results name it.
+fn mask_name(mask: Option<MaskKind>) -> String {
+    mask.map_or("none", MaskKind::as_str).to_owned()
 }
 
 /// Plans an experiment and estimates its usage. Queues nothing.
@@ -111,13 +126,16 @@ pub async fn create(app: &App, request: &ExperimentRequest) -> Result<QueuedExpe
         let estimate = estimate::estimate(app, &prepared).await?;
         let id = ExperimentId::new(uuid::Uuid::now_v7().to_string());
         let created_at = app.services.clock.now();
+        // Trials run side by side already: only a split that is requested applies.
+        let parts = request.simulation.parts.unwrap_or(1);
         let jobs: Vec<ExperimentJob> = prepared
             .jobs
             .iter()
             .map(|one| {
                 let job = JobId::new(uuid::Uuid::now_v7().to_string());
+                let agents = one.job.config.agents.iter().map(|agent| agent.name.clone()).collect();
                 let job = new_job(app, job, &one.job, None);
-                ExperimentJob { job, window: one.window, trial: one.trial }
+                ExperimentJob { job, window: one.window, trial: one.trial, parts, agents }
             })
             .collect();
         let ids: Vec<JobId> = jobs.iter().map(|one| one.job.id.clone()).collect();

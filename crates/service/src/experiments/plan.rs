@@ -2,19 +2,21 @@
 
 use super::seeds::seeds;
 use super::windows::windows;
-use super::{ExperimentRequest, MANIFEST_VERSION};
+use super::{ExperimentRequest, MANIFEST_VERSION, mask_name};
 use crate::app::App;
 use crate::error::ServiceError;
 use crate::trigger::{PreparedJob, Request, prepare, resolve_agents, trading_dates};
 use papertape_agents::config::AgentConfig;
 use papertape_core::budget::Limit;
 use papertape_core::json;
+use papertape_core::market::MaskKind;
+use papertape_core::time::Date;
 use papertape_protocol::experiments::{
     MAX_JOBS, MAX_TRIALS, MAX_WINDOWS, Manifest, PlannedAgent, VariesBy, Window,
 };
 use papertape_runtime::config::SimulationConfig;
 use serde_json::Value;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// The name of the baseline in `compare`.
 const BUY_AND_HOLD: &str = "buy_and_hold";
@@ -50,10 +52,6 @@ pub(super) async fn plan(app: &App, request: &ExperimentRequest) -> Result<Prepa
     if simulation.profile {
         return Err(ServiceError::invalid("simulation", "a profile is not an experiment"));
     }
-    if simulation.parts.is_some_and(|parts| parts > 1) {
-        let message = "the jobs of an experiment are not split: they run side by side, each in one part";
-        return Err(ServiceError::invalid("parts", message));
-    }
     let Some(start) = simulation.start_date else {
         let message =
             "an experiment needs a start_date: every trial starts with a new account on the same day";
@@ -73,18 +71,24 @@ pub(super) async fn plan(app: &App, request: &ExperimentRequest) -> Result<Prepa
         }
         None => Vec::new(),
     };
-    let count = u32::try_from(windows.len()).unwrap_or(u32::MAX).max(1).saturating_mul(trials);
+    let arms = arms(request)?;
+    let of_arm = u32::try_from(windows.len()).unwrap_or(u32::MAX).max(1);
+    let count = of_arm.saturating_mul(trials).saturating_mul(u32::try_from(arms.len()).unwrap_or(u32::MAX));
     if count > MAX_JOBS {
-        let message = format!("{count} jobs (windows x trials) are more than {MAX_JOBS}");
+        let message = format!("{count} jobs (windows x trials x masks) are more than {MAX_JOBS}");
         return Err(ServiceError::invalid("trials", message));
     }
     let seeds = seeds(simulation.seed.unwrap_or_default(), trials);
-    let spans: Vec<(_, _)> = match windows.as_slice() {
+    let spans: Vec<(Date, Option<Date>)> = match windows.as_slice() {
         [] => vec![(start, simulation.end_date)],
         windows => windows.iter().map(|window| (window.start_date, Some(window.end_date))).collect(),
     };
     let mut jobs = Vec::new();
-    for (window, (start_date, end_date)) in (1..).zip(&spans) {
+    let mut cells = Vec::new();
+    for mask in arms {
+        cells.extend(spans.iter().map(|span| (mask, *span)));
+    }
+    for (window, (mask, (start_date, end_date))) in (1..).zip(&cells) {
         for (trial, seed) in (1..).zip(&seeds) {
             let agents = all.iter().filter(|one| one.planned.trials >= trial);
             let request = Request {
@@ -93,6 +97,7 @@ pub(super) async fn plan(app: &App, request: &ExperimentRequest) -> Result<Prepa
                 models: Vec::new(),
                 agents: agents.map(|one| one.configured(trial, *seed)).collect(),
                 seed: Some(*seed),
+                masking: *mask,
                 ..simulation.clone()
             };
             jobs.push(PlannedJob { window, trial, job: prepare(app, &request).await? });
@@ -109,6 +114,7 @@ pub(super) async fn plan(app: &App, request: &ExperimentRequest) -> Result<Prepa
         agents: all.iter().map(|one| one.planned.clone()).collect(),
         trials,
         seeds,
+        masks: request.masks.iter().map(|mask| mask_name(*mask)).collect(),
         planned_last_day: windows.last().map_or(start, |window| window.end_date),
         windows,
         planned_jobs: count,
@@ -126,6 +132,21 @@ pub(super) async fn plan(app: &App, request: &ExperimentRequest) -> Result<Prepa
         one.job.config.budget.job = Limit::default();
     }
     Ok(Prepared { manifest, limit, jobs, agents, warnings })
+}
+
+/// The masks of the arms.
+fn arms(request: &ExperimentRequest) -> Result<Vec<Option<MaskKind>>, ServiceError> {
+    if request.masks.is_empty() {
+        return Ok(vec![request.simulation.masking]);
+    }
+    let distinct: BTreeSet<_> = request.masks.iter().collect();
+    if distinct.len() < 2 || distinct.len() < request.masks.len() {
+        return Err(ServiceError::invalid("masks", "name two or more different masks"));
+    }
+    if request.simulation.masking.is_some() {
+        return Err(ServiceError::invalid("masks", "not allowed together with `masking`, which is one mask"));
+    }
+    Ok(request.masks.clone())
 }
 
 fn in_range(field: &'static str, value: u32, max: u32) -> Result<(), ServiceError> {
@@ -190,7 +211,8 @@ fn compare(requested: Option<&str>, agents: &[AgentConfig]) -> Result<String, Se
 
 /// The only window of an experiment without `windows`: the days of its jobs.
 fn whole_range(job: &PreparedJob) -> Result<Window, ServiceError> {
-    let mut dates: Vec<_> = job.days.iter().map(|day| day.date).collect();
+    let real = |date| job.config.translation().map_or(date, |masking| masking.real_date(date));
+    let mut dates: Vec<_> = job.days.iter().map(|day| real(day.date)).collect();
     dates.sort_unstable();
     dates.dedup();
     let days = u32::try_from(dates.len()).unwrap_or(u32::MAX);

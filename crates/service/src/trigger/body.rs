@@ -1,5 +1,6 @@
 //! Requests as the API takes them: from the wire types and to them.
 
+use super::masking::mask_of;
 use super::{BudgetChange, Request};
 use crate::error::ServiceError;
 use papertape_agents::config::{
@@ -32,9 +33,7 @@ pub fn request_of_json(body: &Value) -> Result<Request, String> {
 /// # Errors
 /// A field that is wrong, named.
 pub fn request_of(body: TriggerBody) -> Result<Request, ServiceError> {
-    if body.masking.is_some_and(|masking| !masking.is_null()) {
-        return Err(ServiceError::invalid("masking", "it is not supported"));
-    }
+    let masking = body.masking.as_deref().map(|mask| mask_of("masking", mask)).transpose()?.flatten();
     for (field, is_empty) in [
         ("models", body.models.as_ref().is_some_and(Vec::is_empty)),
         ("agents", body.agents.as_ref().is_some_and(Vec::is_empty)),
@@ -72,6 +71,7 @@ pub fn request_of(body: TriggerBody) -> Result<Request, ServiceError> {
         memory: body.memory.map(memory_mode),
         read_window: body.read_window,
         read_window_after_loss: body.read_window_after_loss,
+        masking,
         memory_from: memory_from(body.memory_from)?,
         parts: body.parts,
     })

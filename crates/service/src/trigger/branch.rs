@@ -1,6 +1,7 @@
 //! Branches: jobs that share another job's past.
 
 use super::check::{check_agent, pick_agent, redact};
+use super::masking::masked_cut;
 use super::{PreparedJob, QueuedJob, enqueue, find_job, read_config};
 use crate::app::App;
 use crate::error::ServiceError;
@@ -9,6 +10,7 @@ use papertape_agents::config::AgentKind;
 use papertape_agents::graph::Graph;
 use papertape_core::RULES_VERSION;
 use papertape_core::id::JobId;
+use papertape_core::market::Masking;
 use papertape_core::message::Sampling;
 use papertape_core::ports::RecordStore as _;
 use papertape_core::record::{JobKind, NewModelDay};
@@ -44,6 +46,10 @@ pub async fn branch(app: &App, parent: &JobId, request: BranchRequest) -> Result
         return Err(ServiceError::Conflict(format!("a `{}` job cannot be branched", row.kind)));
     }
     let config = read_config(parent, row.config)?;
+    let request = match config.translation() {
+        None => request,
+        Some(masking) => masked(app, masking, request)?,
+    };
     let own = pick_agent(&config, request.agent.as_deref())?;
     let dataset = app.catalogue.open(&config.dataset.hash.to_hex()).map_err(anyhow::Error::from)?;
     let Some(day) = dataset.day(request.date) else {
@@ -149,4 +155,18 @@ pub async fn branch(app: &App, parent: &JobId, request: BranchRequest) -> Result
     let total = prepared.days.len();
     enqueue(app, job.clone(), &prepared, (Some(parent.clone()), 1)).await?;
     Ok(QueuedJob { job, total_model_days: total, skipped: 0, warnings: prepared.warnings })
+}
+
+/// The request in the masked world of its parent.
+fn masked(app: &App, masking: &Masking, request: BranchRequest) -> Result<BranchRequest, ServiceError> {
+    let (date, at) = masked_cut(masking, request.date, request.at);
+    let instructions = match request.instructions {
+        None => None,
+        Some(text) => {
+            let source = app.catalogue.open(&masking.source_hash.to_hex()).map_err(anyhow::Error::from)?;
+            let texts = papertape_market::text_mask(&source, masking.kind).map_err(anyhow::Error::from)?;
+            Some(texts.apply(&text))
+        }
+    };
+    Ok(BranchRequest { date, at, instructions, ..request })
 }

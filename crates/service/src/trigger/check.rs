@@ -106,6 +106,22 @@ pub(super) fn check_agent(app: &App, agent: &AgentConfig, budget: Budget) -> Res
     Ok(())
 }
 
+/// Checks the model of a memory probe, and that its budget can be kept.
+pub(crate) fn check_probe_model(app: &App, model: &ModelName, budget: Budget) -> Result<(), ServiceError> {
+    check_budget(budget)?;
+    if model.is_recorded() {
+        return Err(ServiceError::invalid("model", format!("{model} is imported and cannot be called")));
+    }
+    app.services.models.check(model).map_err(|message| ServiceError::invalid("model", message))?;
+    if app.config.mode == Mode::Dev && !model.is_house() {
+        return Err(ServiceError::invalid("model", format!("{model}: dev mode runs only house models")));
+    }
+    if budget.bounds_money() && app.services.models.cost(model, &Usage::default()).is_none() {
+        return Err(ServiceError::invalid("budget", format!("a budget in USD requires a price for {model}")));
+    }
+    Ok(())
+}
+
 pub(super) fn check_budget(budget: Budget) -> Result<(), ServiceError> {
     budget.check().map_err(|message| ServiceError::invalid("budget", message))
 }

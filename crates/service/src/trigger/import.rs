@@ -198,6 +198,7 @@ fn one_job(
         starts: BTreeMap::new(),
         continues: BTreeMap::new(),
         branch: None,
+        masking: None,
         imported: Some(imported),
         budget: defaults.budget,
     };

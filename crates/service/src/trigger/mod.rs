@@ -6,6 +6,7 @@ mod check;
 mod done;
 mod import;
 mod inherit;
+mod masking;
 mod memory;
 mod plan;
 mod to_body;
@@ -21,11 +22,14 @@ pub use to_body::limit_body;
 use crate::app::App;
 use crate::error::ServiceError;
 pub(crate) use check::agents as resolve_agents;
+pub(crate) use check::check_probe_model;
+pub(crate) use masking::mask_of;
 use papertape_agents::config::{AgentConfig, MemoryMode};
 use papertape_core::RULES_VERSION;
 use papertape_core::broker::CostModel;
 use papertape_core::id::{AgentName, JobId};
 use papertape_core::json::to_value;
+use papertape_core::market::MaskKind;
 use papertape_core::ports::{Queue as _, RecordError};
 use papertape_core::record::{
     Continuation, JobKind, JobRow, JobStatus, NewJob, NewModelDay, StoredText, Supersession,
@@ -33,6 +37,7 @@ use papertape_core::record::{
 use papertape_core::time::Date;
 use papertape_runtime::budget::{Budget, Limit};
 use papertape_runtime::config::SimulationConfig;
+use papertape_runtime::memory_probe::MemoryProbeConfig;
 use plan::plan;
 pub(crate) use plan::trading_dates;
 use rust_decimal::Decimal;
@@ -81,6 +86,8 @@ pub struct Request {
     pub read_window: Option<u32>,
     /// The number of previous rounds after a losing close.
     pub read_window_after_loss: Option<u32>,
+    /// What is masked; `None`: nothing. Everything else in the request is in real terms.
+    pub masking: Option<MaskKind>,
     /// The job whose memory the agents start with, as known before the first day.
     pub memory_from: Option<JobId>,
     /// The number of parts that the agents are split into, which different workers run at the same time; `None`: the
@@ -215,16 +222,36 @@ pub async fn resume(app: &App, job: &JobId, budget: Option<BudgetChange>) -> Res
 /// Sets the budget of a stopped or queued job. Once resumed, it continues where the old budget ended it.
 async fn set_budget(app: &App, job: &JobId, change: BudgetChange) -> Result<(), ServiceError> {
     let row = find_job(app, job).await?;
-    if row.kind != JobKind::Simulate {
+    if !matches!(row.kind, JobKind::Simulate | JobKind::MemoryProbe) {
         return Err(ServiceError::Conflict(format!("a `{}` job has no budget", row.kind)));
     }
     if matches!(row.status, JobStatus::Completed | JobStatus::Running) {
         return Err(ServiceError::Conflict(format!("job {job} is {}", row.status)));
     }
+    if row.kind == JobKind::MemoryProbe {
+        return set_probe_budget(app, job, row, change).await;
+    }
     let mut config = read_config(job, row.config)?;
     let budget = change.over(config.budget);
     check_new_budget(app, &config, budget)?;
     config.budget = budget;
+    if app.store.reconfigure(job, to_value(&config), row.fingerprint).await? {
+        return Ok(());
+    }
+    Err(ServiceError::Conflict(format!("job {job} is running")))
+}
+
+/// The same for a memory probe.
+async fn set_probe_budget(
+    app: &App,
+    job: &JobId,
+    row: JobRow,
+    change: BudgetChange,
+) -> Result<(), ServiceError> {
+    let mut config: MemoryProbeConfig = serde_json::from_value(row.config)
+        .map_err(|error| anyhow::anyhow!("cannot read the config of {job}: {error}"))?;
+    config.budget = change.over(config.budget);
+    check_probe_model(app, &config.model, config.budget)?;
     if app.store.reconfigure(job, to_value(&config), row.fingerprint).await? {
         return Ok(());
     }

@@ -3,6 +3,7 @@
 use super::check::{agents, benchmark, check_agent, check_budget, tradable, without_members};
 use super::done::{self, PlannedDays, SkippableDays, import_state};
 use super::inherit::{self, Ancestor};
+use super::masking::{check_memory, masked_world};
 use super::memory::{embedding, import_memory, memory_settings};
 use super::{PreparedJob, Request};
 use crate::app::App;
@@ -19,6 +20,7 @@ use papertape_core::record::{JobKind, NewModelDay, SkippedDay, StoredText, Super
 use papertape_core::time::Date;
 use papertape_runtime::config::{Continuation, DatasetRef, SimulationConfig};
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 /// The maximum number of symbols in a warning.
 const MAX_NAMED: usize = 8;
@@ -49,6 +51,7 @@ pub(super) async fn plan(app: &App, request: &Request) -> Result<PreparedJob, Se
         ));
     }
     let memory = memory_settings(request, defaults.memory)?;
+    let world = masked_world(app, request, &dataset, &agents).await?;
     let mut config = SimulationConfig {
         dataset: DatasetRef { name: dataset.name().to_owned(), hash: dataset.hash() },
         start_date: request.start_date.unwrap_or(end_date),
@@ -72,22 +75,55 @@ pub(super) async fn plan(app: &App, request: &Request) -> Result<PreparedJob, Se
         starts: BTreeMap::new(),
         continues: BTreeMap::new(),
         branch: None,
+        masking: None,
         imported: None,
         budget,
     };
-    let mut plan = Plan { app, dataset: &dataset, request, texts: BTreeMap::new(), warnings: Vec::new() };
+    let source = dataset;
+    let (dataset, start_date) = match &world {
+        None => (Arc::clone(&source), request.start_date),
+        Some(world) => {
+            world.translate(&source, &mut config)?;
+            (Arc::clone(&world.dataset), request.start_date.map(|_| config.start_date))
+        }
+    };
+    if let Some(job) = &request.memory_from {
+        check_memory(app, job, &config).await?;
+    }
+    let request = Request { start_date, ..request.clone() };
+    let masking = config.translation().cloned();
+    let planned = plan_days(app, &request, &dataset, config).await;
+    let Some(masking) = masking else { return planned };
+    // What is said about the masked days is said about the requested ones.
+    let mut job = planned.map_err(|error| match error {
+        ServiceError::Invalid { field, message } => ServiceError::invalid(field, masking.real_text(&message)),
+        other => other,
+    })?;
+    job.warnings = job.warnings.iter().map(|warning| masking.real_text(warning)).collect();
+    Ok(job)
+}
+
+/// Plans the days of a job over its dataset.
+async fn plan_days(
+    app: &App,
+    request: &Request,
+    dataset: &Dataset,
+    mut config: SimulationConfig,
+) -> Result<PreparedJob, ServiceError> {
+    let defaults = &app.config.simulation;
+    let mut plan = Plan { app, dataset, request, texts: BTreeMap::new(), warnings: Vec::new() };
     let (days, supersedes) = plan.resolve(&mut config).await?;
     let Plan { texts, mut warnings, .. } = plan;
     if days.is_empty() {
         let range = format!("from {} to {}", config.start_date, config.end_date);
         return Err(ServiceError::invalid("end_date", format!("the dataset has no trading day {range}")));
     }
-    warnings.extend(benchmark(&dataset, &mut config, &days, request.benchmark.is_some())?);
-    warnings.extend(out_of_range_warning(&dataset, config.start_date, config.end_date));
-    warnings.extend(without_members(&dataset, &config, &days)?);
+    warnings.extend(benchmark(dataset, &mut config, &days, request.benchmark.is_some())?);
+    warnings.extend(out_of_range_warning(dataset, config.start_date, config.end_date));
+    warnings.extend(without_members(dataset, &config, &days)?);
     let is_named = !request.symbols.is_empty() || !defaults.symbols.is_empty();
     let named = is_named && config.universe.is_none();
-    let late = not_listed(&dataset, &config, &days).filter(|_| named);
+    let late = not_listed(dataset, &config, &days).filter(|_| named);
     if let Some(late) = late.as_ref().filter(|_| request.profile) {
         return Err(ServiceError::invalid("symbols", late.clone()));
     }

@@ -44,7 +44,7 @@ impl Request {
             read_window_after_loss: self.read_window_after_loss,
             memory_from: self.memory_from.as_ref().map(ToString::to_string),
             parts: self.parts,
-            masking: None,
+            masking: self.masking.map(|kind| kind.as_str().to_owned()),
         }
     }
 }

@@ -7,6 +7,7 @@ use crate::error::ServiceError;
 use papertape_core::RULES_VERSION;
 use papertape_core::id::{AgentName, JobId};
 use papertape_core::ports::Queue as _;
+use papertape_core::record::JobKind;
 use papertape_core::time::parse_date;
 use papertape_protocol::audit::{
     AuditFinding, AuditFindingKind, AuditItem, AuditPhase, AuditQuery, AuditResponse, AuditSummary,
@@ -56,7 +57,7 @@ async fn run(
 ) -> Result<AuditResponse, ServiceError> {
     let id = job_id(job)?;
     let row = app.store.get_job(&id).await?.ok_or_else(|| no_job(job))?;
-    if row.kind.is_assistant() {
+    if row.kind.is_assistant() || row.kind == JobKind::MemoryProbe {
         let message = format!("a job of kind `{}` has no sessions to audit", row.kind);
         return Err(ServiceError::Conflict(message));
     }

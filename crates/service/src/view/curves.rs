@@ -2,7 +2,7 @@
 //! ten agents load at once; the numbers are those of [`super::results`].
 
 use super::results::Researched;
-use super::{is_llm, job_id, no_job};
+use super::{is_llm, job_id, masked, no_job};
 use crate::app::App;
 use crate::error::ServiceError;
 use papertape_core::id::{AgentName, JobId};
@@ -26,10 +26,10 @@ pub async fn curves(app: &App, job: &str) -> Result<CurvesResponse, ServiceError
     let deployment = super::deployment(app);
     // For long runs, this is CPU work.
     let drawn = tokio::task::spawn_blocking(move || drawn(found, deployment));
-    Ok(drawn.await.map_err(anyhow::Error::from)?)
+    drawn.await.map_err(anyhow::Error::from)?
 }
 
-fn drawn(found: JobCurves, deployment: Deployment) -> CurvesResponse {
+fn drawn(found: JobCurves, deployment: Deployment) -> Result<CurvesResponse, ServiceError> {
     let mut dates: Vec<Date> = found.days.iter().map(|(date, ..)| *date).collect();
     dates.dedup();
     let config: Option<SimulationConfig> = serde_json::from_value(found.job.config).ok();
@@ -73,11 +73,16 @@ fn drawn(found: JobCurves, deployment: Deployment) -> CurvesResponse {
         let place = |name: &str| config.agents.iter().position(|agent| agent.name.as_str() == name);
         agents.sort_by_key(|agent| place(&agent.model).unwrap_or(usize::MAX));
     }
-    CurvesResponse {
+    let curves = CurvesResponse {
         job_id: found.job.id.to_string(),
         cancel_requested: found.cancel_requested,
         dates,
         agents,
+        masked: config.as_ref().and_then(masked::mark),
         deployment,
+    };
+    match config.as_ref().and_then(SimulationConfig::translation) {
+        Some(masking) => masked::real(masking, curves),
+        None => Ok(curves),
     }
 }

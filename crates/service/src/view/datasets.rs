@@ -5,7 +5,9 @@ use crate::app::App;
 use crate::error::ServiceError;
 use papertape_core::id::ContentHash;
 use papertape_market::{Entry, UniverseEntry};
-use papertape_protocol::datasets::{DatasetResponse, DatasetsQuery, DatasetsResponse, UniverseResponse};
+use papertape_protocol::datasets::{
+    DatasetResponse, DatasetsQuery, DatasetsResponse, MaskedDatasetResponse, UniverseResponse,
+};
 use papertape_protocol::query::MAX_ROWS;
 
 /// The default number of datasets of a page.
@@ -80,6 +82,11 @@ pub fn dataset_response(entry: Entry) -> DatasetResponse {
         fundamentals: entry.fundamentals,
         macros: entry.macros,
         universes: entry.universes.into_iter().map(universe).collect(),
+        masked: entry.masked.map(|masked| MaskedDatasetResponse {
+            mask: masked.kind.as_str().to_owned(),
+            source: masked.source,
+            source_hash: masked.source_hash.to_hex(),
+        }),
         bytes: entry.bytes,
         replaced: entry.replaced,
     }

@@ -1,5 +1,6 @@
 //! Results of an experiment: every trial, and the mean and the spread of each window's trials.
 
+use super::cutoff::training_cutoffs;
 use super::experiments::{Stored, interim, seed, stored};
 use super::{deployment, results};
 use crate::app::App;
@@ -7,6 +8,7 @@ use crate::error::ServiceError;
 use papertape_core::id::JobId;
 use papertape_core::ports::RecordStore as _;
 use papertape_core::record::UsageTotal;
+use papertape_protocol::cutoff::TrainingCutoffResponse;
 use papertape_protocol::experiments::{
     AgentTrials, ExperimentResults, PlannedAgent, Spread, TrialResult, TrialSpread, Window, WindowTrials,
 };
@@ -32,10 +34,10 @@ pub async fn experiment_results(app: &App, id: &str) -> Result<ExperimentResults
     for one in &jobs {
         loaded.push((one, load(app, &one.job).await?));
     }
-    let window = |agent: &PlannedAgent, number: u32, window: &Window| {
+    let cell = |agent: &PlannedAgent, place: u32, (number, mask, window): (u32, Option<&str>, &Window)| {
         let mut trials = Vec::new();
         let mut buy_and_hold = None;
-        for (one, found) in loaded.iter().filter(|(one, _)| one.window == number && one.trial <= agent.trials)
+        for (one, found) in loaded.iter().filter(|(one, _)| one.window == place && one.trial <= agent.trials)
         {
             let result = found.results.iter().find(|result| result.model == agent.name);
             let trial = trial(one, seed(&manifest, one.trial), window, (result, &found.usage, agent));
@@ -46,11 +48,17 @@ pub async fn experiment_results(app: &App, id: &str) -> Result<ExperimentResults
             }
             trials.push(trial);
         }
-        WindowTrials { number, window: window.clone(), buy_and_hold, spread: spread(&trials), trials }
+        let mask = mask.map(str::to_owned);
+        WindowTrials { number, mask, window: window.clone(), buy_and_hold, spread: spread(&trials), trials }
     };
+    let arms = manifest.arms();
     let agents = manifest.agents.iter().map(|agent| {
-        let windows = (1..).zip(&manifest.windows).map(|(number, one)| window(agent, number, one));
-        AgentTrials { agent: agent.clone(), windows: windows.collect() }
+        let numbered = |mask| (1..).zip(&manifest.windows).map(move |(number, one)| (number, mask, one));
+        let places = (1..).zip(arms.iter().flat_map(|mask| numbered(*mask)));
+        let windows = places.map(|(place, of)| cell(agent, place, of));
+        let results = loaded.iter().flat_map(|(_, found)| &found.results);
+        let own: Vec<&RangeResult> = results.filter(|result| result.model == agent.name).collect();
+        AgentTrials { agent: agent.clone(), training_cutoffs: cutoffs(app, &own), windows: windows.collect() }
     });
     Ok(ExperimentResults {
         experiment_id: row.id.to_string(),
@@ -58,6 +66,14 @@ pub async fn experiment_results(app: &App, id: &str) -> Result<ExperimentResults
         agents: agents.collect(),
         deployment: deployment(app),
     })
+}
+
+/// The training cut-offs of an agent's models, compared with all days of its trials.
+fn cutoffs(app: &App, results: &[&RangeResult]) -> Vec<TrainingCutoffResponse> {
+    let models = results.iter().flat_map(|result| &result.training_cutoffs);
+    let models = models.filter_map(|cutoff| cutoff.model.parse().ok()).collect();
+    let days = results.iter().flat_map(|result| result.daily_portfolio_values.iter().map(|day| day.date));
+    training_cutoffs(app, &models, &days.collect())
 }
 
 async fn load(app: &App, job: &JobId) -> Result<JobResults, ServiceError> {

@@ -42,7 +42,8 @@ pub async fn experiment(app: &App, id: &str) -> Result<ExperimentResponse, Servi
     let summary = summary(&row, &manifest, &jobs);
     let response = |one: &ExperimentJobOverview| ExperimentJobResponse {
         job_id: one.job.to_string(),
-        window: one.window,
+        window: manifest.place_of(one.window).0,
+        mask: manifest.place_of(one.window).1.map(str::to_owned),
         trial: one.trial,
         seed: seed(&manifest, one.trial),
         status: one.status,

@@ -3,7 +3,7 @@
 use super::actions::Log;
 use super::job_result::job_result;
 use super::progress::{count, progress};
-use super::{is_llm, job_id, no_job, page, quality};
+use super::{is_llm, job_id, masked, no_job, quality};
 use crate::app::App;
 use crate::error::ServiceError;
 use crate::view::deployment;
@@ -11,49 +11,18 @@ use crate::view::usage::usage;
 use papertape_agents::config::AgentKind;
 use papertape_core::id::{AgentName, JobId};
 use papertape_core::language::Language;
-use papertape_core::record::JobKind;
 use papertape_core::time::{Date, Timestamp};
 use papertape_protocol::actions::LogQuery;
 use papertape_protocol::agent::KindBody;
 use papertape_protocol::jobs::{
-    AgentSummary, BranchPoint, ContinuesFrom, DatasetSummary, DayDetail, ImportedFrom, JobResponse,
-    JobSummary, JobsQuery, JobsResponse, SimulationSummary, StatusQuery, StatusResponse,
+    AgentSummary, BranchPoint, ContinuesFrom, DatasetSummary, DayDetail, ImportedFrom, JobExperiment,
+    JobResponse, JobSummary, SimulationSummary, StatusQuery, StatusResponse,
 };
 use papertape_protocol::number::number;
 use papertape_protocol::quality::{DayQualityResponse, JobQuality};
 use papertape_runtime::config::SimulationConfig;
-use papertape_store::{DayRow, DegradedDay, JobFilter, JobOverview};
+use papertape_store::{DayRow, DegradedDay, JobOverview};
 use std::collections::{BTreeMap, BTreeSet};
-
-/// Jobs, newest first.
-///
-/// # Errors
-/// A limit out of range, a bad cursor; a database error.
-pub async fn jobs(app: &App, query: JobsQuery) -> Result<JobsResponse, ServiceError> {
-    let kind = query.kind.map(JobKind::from);
-    if let Some(JobKind::Unknown(kind)) = &kind {
-        let known = JobKind::ALL.iter().map(JobKind::as_str).collect::<Vec<_>>().join(", ");
-        return Err(ServiceError::invalid(
-            "kind",
-            format!("unknown kind `{}`; expected one of {known}", kind.escape_default()),
-        ));
-    }
-    let page = page(query.limit, query.cursor)?;
-    let filter = JobFilter { kind, status: query.status };
-    let found = app.store.jobs(&filter, &page).await?;
-    let ids: Vec<JobId> = found.items.iter().map(|item| item.job.id.clone()).collect();
-    let degraded = app.store.degraded_counts(&ids).await?;
-    let of = |job: &JobId| degraded.get(job).map(quality::counted).unwrap_or_default();
-    let jobs: Vec<JobSummary> = found
-        .items
-        .into_iter()
-        .map(|item| {
-            let quality = of(&item.job.id);
-            summary(item, quality)
-        })
-        .collect();
-    Ok(JobsResponse { count: jobs.len(), jobs, next_cursor: found.next, deployment: deployment(app) })
-}
 
 /// One job.
 ///
@@ -103,16 +72,18 @@ pub async fn status(app: &App, job: &str, query: &StatusQuery) -> Result<StatusR
         degraded.iter().map(|day| ((day.date, day.agent.as_str()), day)).collect();
     let dates: BTreeSet<Date> = details.days.iter().map(|day| day.date).collect();
     let models: BTreeSet<&str> = details.days.iter().map(|day| day.agent.as_str()).collect();
+    let row = details.job;
+    let config: Option<SimulationConfig> = serde_json::from_value(row.config.clone()).ok();
+    let requested_date = query.date.map(|date| masked::own_date(config.as_ref(), date));
     let is_requested = |day: &&DayRow| {
-        query.date.is_none_or(|date| date == day.date)
+        requested_date.is_none_or(|date| date == day.date)
             && query.model.as_ref().is_none_or(|model| *model == day.agent.as_str())
     };
-    let row = details.job;
     let parts = match row.parts {
         0 | 1 => None,
         _ => Some(app.store.parts(&row.id).await?),
     };
-    Ok(StatusResponse {
+    let status = StatusResponse {
         parts,
         job_id: row.id.to_string(),
         status: row.status,
@@ -138,8 +109,13 @@ pub async fn status(app: &App, job: &str, query: &StatusQuery) -> Result<StatusR
         superseded_by: row.superseded_by.map(|job| job.to_string()),
         superseded: names(details.superseded),
         rules_version: row.rules_version,
+        masked: config.as_ref().and_then(masked::mark),
         deployment: deployment(app),
-    })
+    };
+    match config.as_ref().and_then(SimulationConfig::translation) {
+        Some(masking) => masked::real(masking, status),
+        None => Ok(status),
+    }
 }
 
 fn detail(day: &DayRow, degraded: Option<&DegradedDay>) -> DayDetail {
@@ -159,8 +135,8 @@ fn names(superseded: BTreeMap<AgentName, JobId>) -> BTreeMap<String, String> {
     superseded.into_iter().map(|(agent, job)| (agent.to_string(), job.to_string())).collect()
 }
 
-fn summary(found: JobOverview, quality: JobQuality) -> JobSummary {
-    let JobOverview { job: row, days, used, superseded } = found;
+pub(super) fn summary(found: JobOverview, quality: JobQuality) -> JobSummary {
+    let JobOverview { job: row, days, used, superseded, labels, experiment } = found;
     let progress = progress(days);
     JobSummary {
         quality,
@@ -179,6 +155,12 @@ fn summary(found: JobOverview, quality: JobQuality) -> JobSummary {
         superseded_by: row.superseded_by.map(|job| job.to_string()),
         superseded: names(superseded),
         rules_version: row.rules_version,
+        labels: labels.into(),
+        experiment: experiment.map(|(id, window, trial)| JobExperiment {
+            experiment_id: id.to_string(),
+            window,
+            trial,
+        }),
         simulation: serde_json::from_value(row.config).ok().map(|config| simulation(&config)),
     }
 }
@@ -200,7 +182,7 @@ fn simulation(config: &SimulationConfig) -> SimulationSummary {
     let from = |(agent, from): (&AgentName, &papertape_runtime::config::Continuation)| {
         (agent.to_string(), ContinuesFrom { job: from.job.to_string(), date: from.date })
     };
-    SimulationSummary {
+    let summary = SimulationSummary {
         dataset: DatasetSummary { name: config.dataset.name.clone(), hash: config.dataset.hash.to_hex() },
         start_date: config.start_date,
         end_date: config.end_date,
@@ -228,7 +210,12 @@ fn simulation(config: &SimulationConfig) -> SimulationSummary {
             source: imported.source.clone(),
             writer: imported.writer.to_string(),
         }),
-    }
+        masked: masked::mark(config),
+    };
+    let Some(masking) = masked::translation(config, None) else { return summary };
+    let dataset = DatasetSummary { name: masking.source.clone(), hash: masking.source_hash.to_hex() };
+    // A summary is read from what it was just written to.
+    masked::real(&masking, SimulationSummary { dataset, ..summary.clone() }).unwrap_or(summary)
 }
 
 fn seconds(from: Option<Timestamp>, to: Option<Timestamp>) -> Option<f64> {

@@ -19,7 +19,9 @@ mod bars;
 mod chat;
 mod compare;
 mod compare_traces;
+mod counterfactual;
 mod curves;
+mod cutoff;
 mod datasets;
 mod desk_state;
 mod experiment_results;
@@ -28,14 +30,17 @@ mod facts;
 mod fills;
 mod head;
 mod health;
+mod job_list;
 mod job_result;
 mod jobs;
 mod live;
+mod masked;
 mod memory;
 mod node_times;
 mod options;
 mod plan_job;
 mod plans;
+mod probe;
 mod progress;
 mod quality;
 mod reasoning;
@@ -51,8 +56,11 @@ pub use audit::{AuditProgress, audit, audit_all};
 pub use bars::bars;
 pub use chat::{chat_session, chat_sessions};
 pub use compare::compare;
+pub(crate) use compare::{ComparedRun, ComparisonInput, compare_with_input};
 pub use compare_traces::compare_traces;
+pub use counterfactual::counterfactual;
 pub use curves::curves;
+pub(crate) use cutoff::training_cutoff;
 pub use datasets::{dataset, dataset_response, datasets};
 pub use desk_state::{DeskStateResponse, desk_state, desk_states};
 pub use experiment_results::experiment_results;
@@ -61,8 +69,9 @@ pub(crate) use experiments::{experiment_status, no_experiment};
 pub use facts::{fundamentals, macros, news};
 pub use head::head_response;
 pub use health::health;
+pub use job_list::jobs;
 pub use job_result::job_result;
-pub use jobs::{job, job_summary, jobs, status};
+pub use jobs::{job, job_summary, status};
 pub use live::{CONTRACT_VERSION, live, session_live};
 pub use memory::{
     by_words, memory_archives, memory_compact, memory_open, memory_reembed, memory_rounds, memory_trades,
@@ -71,10 +80,13 @@ pub use memory::{
 pub use options::options;
 pub use plan_job::{decompose_job, plan_job};
 pub use plans::{plan, plans, task, tasks};
+pub use probe::probe;
 pub use reasoning::reasoning;
 pub use results::conventions_of;
-pub(crate) use results::is_full_research;
-pub(crate) use results::unknown_benchmark;
+pub(crate) use results::{
+    DayFigures, RecordedDay, history, is_full_research, metrics, recorded_days, session_trades,
+    unknown_benchmark,
+};
 pub use results::{results, session_head};
 pub use seen_by::seen_by;
 pub use sessions::{exposures, messages, steps};
@@ -171,7 +183,7 @@ impl Configs {
 }
 
 /// Is any model of the agent, after changes by a branch, a language model?
-fn is_llm(config: &SimulationConfig, agent: &AgentName) -> Option<bool> {
+pub(crate) fn is_llm(config: &SimulationConfig, agent: &AgentName) -> Option<bool> {
     let changed = config.branch.as_ref().and_then(|branch| branch.agent.as_ref());
     let changed = changed.filter(|changed| changed.name == *agent);
     let agent = changed.or_else(|| config.agents.iter().find(|other| other.name == *agent))?;

@@ -1,7 +1,7 @@
 //! Sessions with their actions and transcripts: `GET /reasoning`.
 
 use super::fills::is_fill;
-use super::{Configs, page, plain};
+use super::{Configs, masked, page, plain};
 use crate::app::App;
 use crate::error::ServiceError;
 use crate::view::deployment;
@@ -16,6 +16,7 @@ use papertape_protocol::reasoning::{
     InstructionsResponse, MessageResponse, PositionResponse, ReasoningQuery, ReasoningResponse,
     SessionResponse,
 };
+use papertape_runtime::config::SimulationConfig;
 use papertape_store::{Instructions, MessageView, OrderCounts, SessionFilter, SessionView};
 
 /// Sessions with their actions, summaries and, if requested, transcripts.
@@ -24,11 +25,20 @@ use papertape_store::{Instructions, MessageView, OrderCounts, SessionFilter, Ses
 /// An invalid field; no session that matches (later pages may be empty); a database
 /// error.
 pub async fn reasoning(app: &App, query: ReasoningQuery) -> Result<ReasoningResponse, ServiceError> {
+    let mut configs = Configs::default();
+    let symbol = plain("symbol", query.symbol.as_ref())?.map(Symbol::from);
+    let of_job = match plain("job_id", query.job_id.as_ref())? {
+        Some(job) => configs.of(app, &JobId::from(job)).await?.cloned(),
+        None => None,
+    };
     let filter = SessionFilter {
         job: plain("job_id", query.job_id.as_ref())?.map(JobId::from),
-        date: query.date,
+        date: query.date.map(|date| masked::own_date(of_job.as_ref(), date)),
         agent: plain("model", query.model.as_ref())?.map(AgentName::from),
-        symbol: plain("symbol", query.symbol.as_ref())?.map(Symbol::from),
+        symbol: symbol.map(|real| match &of_job {
+            Some(config) => masked::own_symbol(app, config, &real),
+            None => real,
+        }),
         node: plain("node", query.node.as_ref())?.map(str::to_owned),
         q: query.q,
     };
@@ -39,18 +49,35 @@ pub async fn reasoning(app: &App, query: ReasoningQuery) -> Result<ReasoningResp
     }
     let ids: Vec<SessionId> = found.items.iter().map(|view| view.id).collect();
     let orders = app.store.order_counts(&ids).await?;
-    let mut configs = Configs::default();
     let mut sessions = Vec::with_capacity(found.items.len());
     for view in found.items {
         let is_llm = configs.is_llm(app, &view.job, &view.agent).await?;
         let orders = orders.get(&view.id);
-        sessions.push(session(view, is_llm, orders));
+        let config = configs.of(app, &view.job).await?;
+        sessions.push(real(config, session(view, is_llm, orders))?);
     }
     Ok(ReasoningResponse {
         count: sessions.len(),
         sessions,
         next_cursor: found.next,
         deployment: deployment(app),
+    })
+}
+
+/// The session of a masked job under real names and dates. What the agent read and wrote stays as it is.
+fn real(
+    config: Option<&SimulationConfig>,
+    mut session: SessionResponse,
+) -> Result<SessionResponse, ServiceError> {
+    let Some(masking) = config.and_then(SimulationConfig::translation) else { return Ok(session) };
+    let texts = (session.session_summary.take(), session.instructions.take(), session.conversation.take());
+    let session = masked::real(masking, session)?;
+    Ok(SessionResponse {
+        session_summary: texts.0,
+        instructions: texts.1,
+        conversation: texts.2,
+        masked: config.and_then(masked::mark),
+        ..session
     })
 }
 
@@ -76,6 +103,7 @@ fn session(view: SessionView, is_llm: Option<bool>, orders: Option<&OrderCounts>
         positions: view.positions.iter().map(position).collect(),
         instructions: view.conversation.is_some().then_some(instructions),
         conversation: view.conversation.map(|said| said.into_iter().map(message).collect()),
+        masked: None,
     }
 }
 

@@ -36,6 +36,17 @@ impl ActionLog for Store {
         }))
     }
 
+    fn start_action_log<'a>(
+        &'a self,
+        lease: &'a Lease,
+        entry: ActionEntry,
+        at: Timestamp,
+    ) -> RecordFuture<'a, Option<i64>> {
+        port(self.write_for_with(lease, (lease.clone(), entry), move |db, (lease, entry)| {
+            start(db, lease, entry, at).boxed()
+        }))
+    }
+
     fn list_action_logs<'a>(
         &'a self,
         job: &'a JobId,
@@ -72,7 +83,7 @@ impl ActionLog for Store {
                 self.read(move |db| async move { retention::count(db, older_than, max_rows).await }.boxed())
                     .await
             } else {
-                self.remove_old_rows(older_than, max_rows).await
+                self.cleanup(older_than, max_rows).await
             };
             removed.map_err(RecordError::from)
         }
@@ -126,6 +137,19 @@ pub(crate) async fn append(
     let n = fence.event(db, "log_entry", &event, at).await?;
     insert(db, job, plan, sequence, entry, (at, at), Some(n)).await?;
     Ok(sequence)
+}
+
+/// Writes the row that starts a job, unless the log already has one.
+async fn start(db: &mut dyn Db, lease: &Lease, entry: &ActionEntry, at: Timestamp) -> Result<Option<i64>> {
+    let mut fence = Fence::take(db, lease, 1).await?;
+    // Each part has a fence of its own. Here, the parts of a job wait for each other.
+    let sql = "UPDATE plan_job_index SET next_sequence = next_sequence WHERE job_id = $1";
+    db.execute(sql, params![&lease.job]).await?;
+    if action::is_started(read::all(db, &lease.job).await?) {
+        fence.settle(db).await?;
+        return Ok(None);
+    }
+    append(db, &mut fence, &lease.job, entry, at).await.map(Some)
 }
 
 /// The latest rows of actions that a job has started and not ended.

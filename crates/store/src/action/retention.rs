@@ -13,13 +13,15 @@ use papertape_core::time::Timestamp;
 const GROUP: u32 = 100;
 
 impl Store {
+    /// Removes old rows of the action log, and changes of sort keys that no cursor may refer to any more.
+    pub(super) async fn cleanup(&self, older_than: Timestamp, max_rows: u32) -> Result<CleanupReport> {
+        self.remove_old_sort_changes().await?;
+        self.remove_old_rows(older_than, max_rows).await
+    }
+
     /// Removes rows job by job, each in its own transaction: other writers wait for one job's rows at most, and
     /// an interrupted cleanup keeps its progress.
-    pub(super) async fn remove_old_rows(
-        &self,
-        older_than: Timestamp,
-        max_rows: u32,
-    ) -> Result<CleanupReport> {
+    async fn remove_old_rows(&self, older_than: Timestamp, max_rows: u32) -> Result<CleanupReport> {
         let mut removed = CleanupReport::default();
         let mut last = JobId::new("");
         loop {

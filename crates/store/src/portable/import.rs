@@ -5,6 +5,7 @@ use crate::db::{Db, Statement};
 use crate::enqueue;
 use crate::error::{Result, StoreError};
 use crate::fence::Fence;
+use crate::labels;
 use crate::plans;
 use crate::store::Store;
 use crate::value::columns;
@@ -75,6 +76,7 @@ async fn import(db: &mut dyn Db, job: &Imported) -> Result<bool> {
     if Statement::insert("jobs", row).add(" ON CONFLICT (job_id) DO NOTHING", []).execute(db).await? == 0 {
         return Ok(false);
     }
+    labels::list_job(db, (&index.job, &index.job_type), &config, index.created_at).await?;
     db.insert("job_configs", columns! { job_id: &index.job, config: &config }).await?;
     let next = job.rows.last().map_or(index.next_sequence, |(last, ..)| index.next_sequence.max(last + 1));
     let row = columns! {

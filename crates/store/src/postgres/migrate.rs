@@ -57,3 +57,5 @@ async fn database_now(transaction: &tokio_postgres::Transaction<'_>) -> Result<T
 
 #[cfg(test)]
 mod accounts_tests;
+#[cfg(test)]
+mod job_labels_tests;

@@ -24,12 +24,23 @@ pub(super) struct PostgresDb<'t, 'c> {
     id: TransactionId,
 }
 
+/// How to ask the server how a transaction ended.
+pub(super) struct CommitId {
+    /// The transaction's ID.
+    pub(super) transaction: String,
+    /// The timeline that it was begun on. On another one, its ID may be that of another transaction.
+    pub(super) timeline: String,
+}
+
+/// SQL expression for the server's timeline, which changes when a standby is promoted.
+pub(super) const TIMELINE: &str = "substr(pg_walfile_name(pg_current_wal_insert_lsn()), 1, 8)";
+
 /// The ID by which the server knows how a transaction ended.
 enum TransactionId {
     NotNeeded,
     /// Requested together with the first statement.
     Needed,
-    Known(String),
+    Known(CommitId),
 }
 
 impl<'t, 'c> PostgresDb<'t, 'c> {
@@ -46,7 +57,7 @@ impl<'t, 'c> PostgresDb<'t, 'c> {
     }
 
     /// The transaction's ID, if it has run a statement.
-    pub(super) fn into_id(self) -> Option<String> {
+    pub(super) fn into_id(self) -> Option<CommitId> {
         match self.id {
             TransactionId::Known(id) => Some(id),
             TransactionId::NotNeeded | TransactionId::Needed => None,
@@ -67,11 +78,13 @@ impl<'t, 'c> PostgresDb<'t, 'c> {
             if !matches!(self.id, TransactionId::Needed) {
                 return run(self.transaction, statement).await;
             }
-            let id = self.transaction.prepare_cached("SELECT CAST(pg_current_xact_id() AS TEXT)").await?;
+            let id = format!("SELECT CAST(pg_current_xact_id() AS TEXT), {TIMELINE}");
+            let id = self.transaction.prepare_cached(&id).await?;
             // Both are sent before either is answered.
             let requested = self.transaction.query_one(&id, &[]);
             let (id, ran) = futures::future::join(requested, run(self.transaction, statement)).await;
-            self.id = TransactionId::Known(id?.get(0));
+            let id = id?;
+            self.id = TransactionId::Known(CommitId { transaction: id.get(0), timeline: id.get(1) });
             ran
         };
         ran.await.map_err(|error| {

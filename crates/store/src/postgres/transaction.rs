@@ -2,16 +2,14 @@
 
 use super::Engine;
 use super::errors::{is_away, is_passing, is_undone, is_unknown, pool_error};
-use super::statements::PostgresDb;
+use super::statements::{CommitId, PostgresDb, TIMELINE};
 use crate::db::Db;
 use crate::error::StoreError;
 use crate::texts::{self, NewTexts};
-use crate::write_task::WriteTask;
+use crate::write_task::{self, WriteTask, run_guarded};
 use deadpool_postgres::{Client, Transaction};
-use futures::FutureExt as _;
 use papertape_core::ports::BoxFuture;
 use papertape_core::time::Backoff;
-use std::panic::AssertUnwindSafe;
 use std::time::Duration;
 use tokio_postgres::IsolationLevel;
 
@@ -30,6 +28,14 @@ enum Ran {
     Apart,
     /// Another transaction or the connection was the reason: a repetition may succeed.
     Retry(StoreError),
+}
+
+/// How a commit ended whose reply was lost.
+enum CommitEnd {
+    Committed,
+    Aborted,
+    /// The server that received it is gone, and the one that took its place cannot tell.
+    Promoted,
 }
 
 impl Engine {
@@ -85,9 +91,10 @@ impl Engine {
                     // A connection that broke goes back to the pool, which drops it.
                     drop(client);
                     match self.was_committed(id).await {
-                        Some(true) => return Ok(()),
-                        Some(false) if attempt < MAX_ATTEMPTS => {}
-                        Some(false) | None => return Err(error.into()),
+                        Some(CommitEnd::Committed) => return Ok(()),
+                        Some(CommitEnd::Aborted) if attempt < MAX_ATTEMPTS => {}
+                        Some(CommitEnd::Promoted) => return Err(StoreError::Promoted),
+                        Some(CommitEnd::Aborted) | None => return Err(error.into()),
                     }
                 }
                 Err(error) => return Err(error.into()),
@@ -98,19 +105,27 @@ impl Engine {
 
     /// Requests from the server how a transaction ended, on another connection. `None` if it does not know, or
     /// cannot be reached.
-    async fn was_committed(&self, id: Option<String>) -> Option<bool> {
-        let id = id?;
+    async fn was_committed(&self, id: Option<CommitId>) -> Option<CommitEnd> {
+        let CommitId { transaction, timeline } = id?;
+        let sql = format!(
+            "SELECT CASE WHEN {TIMELINE} = $2 THEN pg_xact_status(CAST(CAST($1 AS TEXT) AS xid8))
+                 ELSE 'promoted' END"
+        );
         for attempt in 1..=2 * MAX_ATTEMPTS {
             let Ok(client) = self.client(attempt.min(MAX_ATTEMPTS)).await else { return None };
             let Some(client) = client else { continue };
-            let sql = "SELECT pg_xact_status(CAST(CAST($1 AS TEXT) AS xid8))";
-            let Ok(row) = client.query_one(sql, &[&id]).await else { continue };
-            match row.get::<_, Option<String>>(0)?.as_str() {
-                "committed" => return Some(true),
-                "aborted" => return Some(false),
-                // The server has not noticed yet that the connection is gone.
-                _ => tokio::time::sleep(RECONNECT_BACKOFF.delay(attempt)).await,
+            match client.query_one(&sql, &[&transaction, &timeline]).await {
+                Ok(row) => match row.get::<_, Option<String>>(0)?.as_str() {
+                    "committed" => return Some(CommitEnd::Committed),
+                    "aborted" => return Some(CommitEnd::Aborted),
+                    "promoted" => return Some(CommitEnd::Promoted),
+                    // The server has not noticed yet that the connection is gone.
+                    _ => {}
+                },
+                // A standby that is not promoted yet, for example.
+                Err(error) => tracing::debug!(error = %error, "cannot ask how a commit ended"),
             }
+            tokio::time::sleep(RECONNECT_BACKOFF.delay(attempt)).await;
         }
         None
     }
@@ -165,7 +180,7 @@ impl Engine {
 }
 
 async fn run_only(db: &mut PostgresDb<'_, '_>, task: &mut Box<dyn WriteTask>) -> Ran {
-    match run(db, task).await {
+    match run_guarded(db, &mut **task).await {
         true => Ran::Done,
         false if db.should_retry => Ran::Retry(failure(&**task)),
         false => Ran::Failed,
@@ -177,18 +192,17 @@ async fn run_together(db: &mut PostgresDb<'_, '_>, tasks: &mut [Box<dyn WriteTas
     if let Err(error) = store_texts(db, texts_of(tasks)).await {
         return if db.should_retry { Ran::Retry(error) } else { Ran::Apart };
     }
-    for task in tasks {
-        if !run(db, task).await {
-            return if db.should_retry { Ran::Retry(failure(&**task)) } else { Ran::Apart };
-        }
+    match write_task::run_together(db, tasks).await {
+        Ok(()) => Ran::Done,
+        Err(at) if db.should_retry => Ran::Retry(failure(&*tasks[at])),
+        Err(_) => Ran::Apart,
     }
-    Ran::Done
 }
 
 /// The texts of all tasks. Stored in one statement and in the order of their hashes, in which other jobs store theirs
 /// too, they make no two transactions wait for each other.
 fn texts_of(tasks: &[Box<dyn WriteTask>]) -> NewTexts {
-    let texts = tasks.iter().filter_map(|task| task.texts()).flatten();
+    let texts = tasks.iter().filter_map(|task| task.commits()).flat_map(|commits| commits.texts());
     texts.map(|(hash, text)| (*hash, text.clone())).collect()
 }
 
@@ -208,7 +222,7 @@ async fn one_by_one(
         if let Err(error) = transaction.batch_execute("SAVEPOINT task").await {
             return Ran::Retry(error.into());
         }
-        let is_ok = run(db, task).await;
+        let is_ok = run_guarded(db, &mut **task).await;
         if db.should_retry {
             return Ran::Retry(failure(&**task));
         }
@@ -221,14 +235,6 @@ async fn one_by_one(
         }
     }
     Ran::Done
-}
-
-/// Runs a task. A panic is a bug in that task and must not take down the others.
-async fn run(db: &mut PostgresDb<'_, '_>, task: &mut Box<dyn WriteTask>) -> bool {
-    AssertUnwindSafe(task.run(db)).catch_unwind().await.unwrap_or_else(|_| {
-        tracing::error!("a database write panicked and was rolled back");
-        false
-    })
 }
 
 fn failure(task: &dyn WriteTask) -> StoreError {

@@ -2,13 +2,13 @@
 //! faster.
 
 use super::candidate::{Attempt, Candidate};
-use super::heartbeat::has_expired;
-use super::{hold, micros, parts};
+use super::{micros, parts};
 use crate::db::Db;
 use crate::enqueue::status_event;
 use crate::error::Result;
 use crate::exclusivity;
 use crate::fence::Fence;
+use crate::leases::{has_expired, hold};
 use crate::rows::JOB;
 use crate::value::{Value, from_row, params};
 use papertape_core::RULES_VERSION;

@@ -12,16 +12,6 @@ use std::time::Duration;
 /// How long the row of a worker that has stopped is kept.
 const KEPT: Duration = Duration::from_secs(24 * 60 * 60);
 
-/// SQL condition: the lease in a row of `table` has expired. Its own time has passed, and its owner's heartbeat
-/// has stopped.
-pub(super) fn has_expired(db: &dyn Db, table: &str) -> String {
-    let now = db.backend().now();
-    format!(
-        "({table}.lease_until <= {now} AND NOT EXISTS (SELECT 1 FROM workers w
-             WHERE w.worker_id = {table}.lease_owner AND w.beat_until > {now}))"
-    )
-}
-
 /// Extends the leases of a worker, and reports their states.
 pub(super) async fn heartbeat(
     db: &mut dyn Db,

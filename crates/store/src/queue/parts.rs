@@ -2,14 +2,15 @@
 //! changes both locks the job's row first.
 
 use super::candidate::{Attempt, Candidate};
-use super::heartbeat::has_expired;
-use super::{CANCEL, grants, micros, stop};
+use super::{CANCEL, micros, stop};
 use crate::action;
 use crate::db::Db;
 use crate::enqueue::status_event;
 use crate::error::{Result, StoreError};
 use crate::fence::Fence;
+use crate::leases::has_expired;
 use crate::rows::JOB;
+use crate::shares;
 use crate::value::params;
 use papertape_core::action::ActionEntry;
 use papertape_core::id::JobId;
@@ -75,7 +76,7 @@ pub(super) async fn finish(db: &mut dyn Db, lease: &Lease, end: &PartEnd) -> Res
     let days =
         "UPDATE job_details SET status = 'queued' WHERE job_id = $1 AND part = $2 AND status = 'running'";
     db.execute(days, params![&lease.job, lease.part]).await?;
-    grants::give_back(db, lease).await?;
+    shares::release(db, lease).await?;
     roll_up(db, &lease.job).await
 }
 

@@ -211,7 +211,7 @@ from_row! { impl row => AccountDay { date, status, done, has_expired_orders } }
 
 /// Adds the condition that the job (`j`) of a row of `job_details` (`d`) has stopped and that all of the row's
 /// agent's days are done, at least one of them in that job itself. Of an experiment, only the first trial counts: the
-/// others repeat it.
+/// others repeat it. Masked jobs do not count: they are controls, on other days.
 pub(super) fn all_done(statement: &mut Statement) {
     statement.add(
         " AND j.kind = ? AND j.status NOT IN ('queued', 'running')
@@ -219,7 +219,9 @@ pub(super) fn all_done(statement: &mut Statement) {
               AND u.status NOT IN ('completed', 'skipped'))
           AND EXISTS (SELECT 1 FROM trading_sessions t WHERE t.job_id = d.job_id AND t.model = d.model
               AND t.status = 'completed')
-          AND NOT EXISTS (SELECT 1 FROM experiment_jobs e WHERE e.job_id = d.job_id AND e.trial > 1)",
+          AND NOT EXISTS (SELECT 1 FROM experiment_jobs e WHERE e.job_id = d.job_id AND e.trial > 1)
+          AND NOT EXISTS (SELECT 1 FROM job_configs c WHERE c.job_id = d.job_id
+              AND c.config LIKE '%\"masking\":{%')",
         [Value::from(&JobKind::Simulate)],
     );
     statement.add(&format!(" AND {COUNTS}"), []);

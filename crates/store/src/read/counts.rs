@@ -1,6 +1,7 @@
 //! Database size: rows and bytes.
 
 use super::figures::schema_bytes;
+use super::parts::{PartCounts, part_counts};
 use crate::error::Result;
 use crate::store::{Engine, Store};
 use futures::FutureExt as _;
@@ -42,6 +43,8 @@ pub struct Counts {
     pub rows: BTreeMap<&'static str, u64>,
     /// Jobs by status.
     pub jobs: BTreeMap<String, u64>,
+    /// Parts of jobs that have not stopped.
+    pub parts: PartCounts,
 }
 
 impl Store {
@@ -71,7 +74,8 @@ impl Store {
                             Some(schema) => schema_bytes(db, schema).await?,
                             None => 0,
                         };
-                        Ok(Counts { bytes, text_bytes, rows, jobs })
+                        let parts = part_counts(db).await?;
+                        Ok(Counts { bytes, text_bytes, rows, jobs, parts })
                     }
                     .boxed()
                 },

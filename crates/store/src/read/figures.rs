@@ -3,6 +3,7 @@
 use crate::db::{Backend, Db};
 use crate::error::Result;
 use crate::read::UsageCost;
+use crate::read::parts::{PartCounts, part_counts};
 use crate::store::{Engine, Store};
 use crate::value::params;
 use futures::FutureExt as _;
@@ -16,6 +17,8 @@ use std::collections::BTreeMap;
 pub struct Figures {
     /// Jobs by status; every status is present.
     pub jobs: BTreeMap<&'static str, u64>,
+    /// Parts of jobs that have not stopped.
+    pub parts: PartCounts,
     /// Usage of all sessions, including summaries.
     pub used: UsageCost,
     /// Bytes of the schema's tables and indexes; `None` on SQLite, where the file sizes are used instead.
@@ -49,7 +52,12 @@ impl Store {
                         Some(schema) => Some(schema_bytes(db, schema).await?),
                         None => None,
                     };
-                    Ok(Figures { jobs: jobs(db).await?, used: used(db).await?, bytes })
+                    Ok(Figures {
+                        jobs: jobs(db).await?,
+                        parts: part_counts(db).await?,
+                        used: used(db).await?,
+                        bytes,
+                    })
                 }
                 .boxed()
             },

@@ -10,6 +10,7 @@ use papertape_core::chat::ChatId;
 use papertape_core::id::{AgentName, ContentHash, JobId};
 use papertape_core::record::{DayStatus, SessionId};
 use papertape_core::time::{Date, Timestamp};
+use std::collections::BTreeMap;
 
 /// A session without its transcript and actions.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -38,7 +39,50 @@ pub struct SessionBrief {
     pub chat: Option<ChatId>,
 }
 
+/// The parts of a session that its results leave out.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SessionRecord {
+    /// When it was opened.
+    pub started_at: Timestamp,
+    /// When it was closed.
+    pub completed_at: Option<Timestamp>,
+    /// Number of messages at its close.
+    pub total_messages: Option<u32>,
+    /// Why there is no summary.
+    pub summary_error: Option<String>,
+    /// Its usage, without summaries.
+    pub used: UsageCost,
+    /// Usage of its summaries.
+    pub used_by_summaries: UsageCost,
+}
+
 impl Store {
+    /// When these sessions ran and what they used, by session.
+    ///
+    /// # Errors
+    /// Returns an error if the database fails.
+    pub async fn session_records(
+        &self,
+        sessions: &[SessionId],
+    ) -> Result<BTreeMap<SessionId, SessionRecord>> {
+        self.read_with(sessions.to_vec(), |db, sessions| {
+            async move {
+                if sessions.is_empty() {
+                    return Ok(BTreeMap::new());
+                }
+                let sql = "SELECT id, started_at, completed_at, total_messages, summary_error,
+                    input_tokens, cached_tokens, output_tokens, cost_usd, estimated_calls, unpriced_calls,
+                    detached_input_tokens, detached_cached_tokens, detached_output_tokens, detached_cost_usd,
+                    detached_estimated_calls, detached_unpriced_calls
+                    FROM trading_sessions WHERE id IN (?)";
+                let found = by_key::<_, SessionRecord>(db, sql, sessions).await?;
+                Ok(found.into_iter().filter_map(|(id, rows)| Some((id, rows.into_iter().next()?))).collect())
+            }
+            .boxed()
+        })
+        .await
+    }
+
     /// Session IDs above `after`, ascending, at most `limit`.
     ///
     /// # Errors
@@ -98,6 +142,10 @@ impl Store {
         self.first(sql, params![session]).await
     }
 }
+
+from_row! { impl row => SessionRecord {
+    started_at, completed_at, total_messages, summary_error, used, used_by_summaries,
+} }
 
 from_row! { impl row => SessionBrief {
     id, job, date, agent, status, error, started_at, completed_at, used, agent_hash, chat,

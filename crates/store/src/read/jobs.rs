@@ -2,6 +2,7 @@
 
 use super::accounts::superseded;
 use super::by_key;
+use super::labels::labels_of;
 use crate::db::{Db, Statement};
 use crate::error::Result;
 use crate::page::{List, Page, PageRequest};
@@ -9,7 +10,8 @@ use crate::rows::JOB;
 use crate::store::Store;
 use crate::value::{FromRow, Row, from_row, params};
 use futures::FutureExt as _;
-use papertape_core::id::{AgentName, ContentHash, JobId};
+use papertape_core::id::{AgentName, ContentHash, ExperimentId, JobId};
+use papertape_core::label::JobLabels;
 use papertape_core::message::Usage;
 use papertape_core::record::{DayStatus, JobKind, JobRow, JobStatus, SessionId, SkippedDay};
 use papertape_core::time::{Date, Timestamp, to_micros};
@@ -68,6 +70,10 @@ pub struct JobOverview {
     pub used: UsageCost,
     /// Agents whose days another job has superseded, with that job.
     pub superseded: BTreeMap<AgentName, JobId>,
+    /// Its name, tags and note.
+    pub labels: JobLabels,
+    /// The experiment that it belongs to, with its window and trial, both from 1.
+    pub experiment: Option<(ExperimentId, u32, u32)>,
 }
 
 /// A row of `job_details`.
@@ -179,24 +185,38 @@ async fn jobs(db: &mut dyn Db, filter: &JobFilter, page: &PageRequest) -> Result
     Ok(page)
 }
 
-// An overview whose days, costs and successors are filled in later.
+// An overview whose other fields are filled in later.
 from_row! { impl row => JobOverview {
     job, days: DayCounts::default(), used: UsageCost::default(), superseded: BTreeMap::new(),
+    labels: JobLabels::default(), experiment: None,
 } }
 
-/// Fills in the jobs' progress, usage and successors.
-async fn fill_in(db: &mut dyn Db, jobs: &mut [JobOverview]) -> Result<()> {
+/// Fills in the jobs' progress, usage, successors, labels and experiments.
+pub(super) async fn fill_in(db: &mut dyn Db, jobs: &mut [JobOverview]) -> Result<()> {
     let ids: Vec<JobId> = jobs.iter().map(|item| item.job.id.clone()).collect();
     let mut days = day_counts(db, &ids).await?;
     let mut used = used(db, &ids).await?;
     let mut superseded = superseded(db, &ids).await?;
+    let mut labels = labels_of(db, &ids).await?;
+    let mut experiments = experiments(db, &ids).await?;
     for item in jobs {
+        item.labels = labels.remove(&item.job.id).unwrap_or_default();
+        item.experiment = experiments.remove(&item.job.id).and_then(|mut rows| rows.pop());
         item.superseded = superseded.remove(&item.job.id).unwrap_or_default();
         item.days = days.remove(&item.job.id).unwrap_or_default();
         let (own, summaries) = used.remove(&item.job.id).unwrap_or_default();
         item.used = own.and(summaries);
     }
     Ok(())
+}
+
+/// The jobs' experiments, with window and trial.
+async fn experiments(
+    db: &mut dyn Db,
+    jobs: &[JobId],
+) -> Result<BTreeMap<JobId, Vec<(ExperimentId, u32, u32)>>> {
+    let sql = "SELECT job_id, experiment_id, window_number, trial FROM experiment_jobs WHERE job_id IN (?)";
+    by_key(db, sql, jobs).await
 }
 
 /// The jobs' model-days by status.

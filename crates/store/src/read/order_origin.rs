@@ -43,6 +43,10 @@ impl Store {
                 let sql = "SELECT p.action_id, s.path FROM positions p JOIN steps s ON s.id = p.step_id
                     WHERE p.session_id = $1";
                 let actions = db.all(sql, params![session]).await?.into_iter().collect();
+                let sql = "SELECT 1 FROM orders WHERE session_id = $1 LIMIT 1";
+                if db.row(sql, params![session]).await?.is_none() {
+                    return Ok(Placed { actions, orders: BTreeMap::new() });
+                }
                 let sql = "SELECT o.order_id, t.id, t.date, s.path FROM trading_sessions here
                     JOIN trading_sessions t ON t.job_id = here.job_id AND t.model = here.model
                         AND t.date <= here.date

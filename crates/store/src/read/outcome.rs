@@ -1,4 +1,4 @@
-//! Outcomes of the assistant's jobs.
+//! Outcomes of the assistant's jobs and of memory probes.
 
 use crate::error::Result;
 use crate::store::Store;
@@ -7,8 +7,8 @@ use papertape_core::id::JobId;
 use serde_json::Value;
 
 impl Store {
-    /// The outcome of an assistant job as recorded when its session ended; `None` before that, and for other
-    /// jobs.
+    /// The outcome of an assistant job or a memory probe as recorded when its session ended; `None` before that, and for
+    /// other jobs.
     ///
     /// # Errors
     /// Returns an error if the database fails.
@@ -16,7 +16,10 @@ impl Store {
         let sql = "SELECT metadata FROM trading_sessions WHERE job_id = $1
             AND status IN ('completed', 'failed') ORDER BY id DESC LIMIT 1";
         let metadata = self.first::<Option<Value>>(sql, params![job]).await?.flatten();
-        let stored = metadata.and_then(|mut metadata| Some(metadata.get_mut("assistant")?.take()));
+        let stored = metadata.and_then(|mut metadata| {
+            let key = ["assistant", "memory_probe"].into_iter().find(|key| metadata.get(key).is_some())?;
+            Some(metadata.get_mut(key)?.take())
+        });
         Ok(stored.filter(|stored| !stored.is_null()))
     }
 }

@@ -2,10 +2,10 @@
 
 use super::attempts::attempts_of;
 use super::commit::{CommitApplier, duplicate_step, stored_origin};
-use crate::chain::StepLink;
 use crate::error::StoreError;
 use crate::value::params;
 use papertape_core::json;
+use papertape_core::record::chain::StepLink;
 use papertape_core::record::{Intent, ReusedFrom};
 use papertape_core::tape::{StepClass, StepPath};
 use serde_json::json;

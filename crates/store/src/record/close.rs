@@ -1,13 +1,13 @@
 //! Closing a session: its final rows, and the link that commits to them.
 
 use super::commit::CommitApplier;
-use crate::chain::{self, CloseLink, DailyFigures, DayLink};
 use crate::db::Statement;
 use crate::error::{Result, StoreError};
 use crate::rows::unsign;
 use crate::value::{columns, params};
 use papertape_core::id::ContentHash;
 use papertape_core::json;
+use papertape_core::record::chain::{self, CloseLink, DailyFigures, DayLink};
 use papertape_core::record::{CloseSession, DayStatus, HoldingRow, StartingPosition};
 use serde_json::json;
 

@@ -1,6 +1,5 @@
 //! Commits of a session in one transaction: the fence, then their writes in order.
 
-use super::head::Head;
 use super::prepared::{PreparedCommits, PreparedWrite};
 use crate::action;
 use crate::chats;
@@ -8,35 +7,79 @@ use crate::db::Db;
 use crate::error::{Result, StoreError};
 use crate::fence::Fence;
 use crate::plans;
-use crate::texts::{self, TextIds};
+use crate::session_head::{Head, Heads};
+use crate::texts::{self, NewTexts, TextIds};
 use crate::value::{from_row, params};
 use crate::vectors;
+use crate::write_task::SessionCommits;
+use futures::FutureExt as _;
 use papertape_core::id::ContentHash;
 use papertape_core::json;
+use papertape_core::ports::BoxFuture;
 use papertape_core::record::{Intent, Lease, ReusedFrom, SessionId, Write};
 use papertape_core::tape::{StepClass, StepPath};
 use papertape_core::time::Timestamp;
 use rust_decimal::Decimal;
+use std::any::Any;
 
-/// Applies commits of one session in their order; the caller owns the transaction.
-pub(super) async fn apply(db: &mut dyn Db, commits: &PreparedCommits) -> Result<(), StoreError> {
-    let PreparedCommits { lease, session, detached, .. } = commits;
-    let mut fence = Fence::take_for(db, lease, commits.events, commits.is_progress).await?;
-    let texts = TextIds::new(&commits.texts, texts::insert(db, &commits.texts).await?);
-    let head = Head::load(db, *session, lease, *detached).await?;
-    let commit = CommitOrigin { lease, session: *session, detached: *detached, at: Timestamp::UNIX_EPOCH };
-    let mut applying = CommitApplier { db, commit, fence: &mut fence, head, texts };
-    for (at, writes) in &commits.commits {
-        applying.commit.at = *at;
-        for write in writes {
-            match write {
-                PreparedWrite::End(end) => applying.end(end).await?,
-                PreparedWrite::Other(write) => applying.write(write).await?,
+impl SessionCommits for PreparedCommits {
+    fn lease(&self) -> &Lease {
+        &self.lease
+    }
+
+    fn texts(&self) -> &NewTexts {
+        &self.texts
+    }
+
+    fn as_any(&self) -> &dyn Any {
+        self
+    }
+
+    fn apply_all<'a>(
+        &'a self,
+        db: &'a mut dyn Db,
+        group: &'a [&'a dyn SessionCommits],
+    ) -> BoxFuture<'a, Result<Vec<Head>, StoreError>> {
+        async move {
+            let own = group.iter().filter_map(|commits| commits.as_any().downcast_ref());
+            let own: Vec<&Self> = own.collect();
+            apply_all(db, &own).await
+        }
+        .boxed()
+    }
+}
+
+/// Applies commits under one lease in their order; the caller owns the transaction. The lease is checked once, and the
+/// counters that are not known are read in one statement. Returns the counters after each.
+pub(super) async fn apply_all(db: &mut dyn Db, group: &[&PreparedCommits]) -> Result<Vec<Head>, StoreError> {
+    let Some(PreparedCommits { lease, .. }) = group.first() else { return Ok(Vec::new()) };
+    let events = group.iter().map(|commits| commits.events).sum();
+    let is_progress = group.iter().any(|commits| commits.is_progress);
+    let mut fence = Fence::take_for(db, lease, events, is_progress).await?;
+    let sessions = group.iter().map(|commits| (commits.session, commits.detached, commits.head.as_ref()));
+    let mut heads = Heads::load(db, lease, sessions).await?;
+    let mut after = Vec::new();
+    for commits in group {
+        let PreparedCommits { session, detached, .. } = commits;
+        let texts = TextIds::new(&commits.texts, texts::insert(db, &commits.texts).await?);
+        let head = heads.take(db, *session, *detached).await?;
+        let commit =
+            CommitOrigin { lease, session: *session, detached: *detached, at: Timestamp::UNIX_EPOCH };
+        let mut applying = CommitApplier { db: &mut *db, commit, fence: &mut fence, head, texts };
+        for (at, writes) in &commits.commits {
+            applying.commit.at = *at;
+            for write in writes {
+                match write {
+                    PreparedWrite::End(end) => applying.end(end).await?,
+                    PreparedWrite::Other(write) => applying.write(write).await?,
+                }
             }
         }
+        let head = applying.head;
+        after.push(heads.put_back(db, head).await?);
     }
-    applying.head.save(applying.db).await?;
-    fence.settle(db).await
+    fence.settle(db).await?;
+    Ok(after)
 }
 
 /// Where a commit comes from.

@@ -1,13 +1,13 @@
 //! Rows derived from a step, written with it.
 
 use super::commit::CommitApplier;
-use super::head::{Head, Origin};
 use super::memory;
 use crate::db::Db;
 use crate::error::{Result, StoreError};
 use crate::fence::Fence;
 use crate::read::message_event;
 use crate::search;
+use crate::session_head::{Head, Origin};
 use crate::value::{columns, params};
 use papertape_core::record::{DerivedRow, ExposureRow, MessageRow, OrderRow};
 use serde_json::json;

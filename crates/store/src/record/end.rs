@@ -3,9 +3,9 @@
 use super::attempts::{attempts_of, used_by};
 use super::commit::{CommitApplier, FoundStep, duplicate_step, stored_origin};
 use super::derived;
-use super::head::{Link, Origin};
 use super::prepared::PreparedEnd;
 use crate::error::StoreError;
+use crate::session_head::{Link, Origin};
 use crate::value::params;
 use papertape_core::record::StepEnd;
 use papertape_core::tape::StepClass;

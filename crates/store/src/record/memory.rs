@@ -1,10 +1,10 @@
 //! Rows of the trader's memory, written with their step.
 
-use super::head::{Head, Origin};
 use crate::db::Db;
 use crate::error::Result;
 use crate::rows::memory::search_text;
 use crate::search;
+use crate::session_head::{Head, Origin};
 use crate::value::{columns, params};
 use papertape_core::json;
 use papertape_core::record::{OpenPositionContextRow, RecalledMemoryRow, ReflectionRow, RoundMemoryRow};

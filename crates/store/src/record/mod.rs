@@ -6,13 +6,11 @@ mod close;
 mod commit;
 mod derived;
 mod end;
-mod head;
 mod memory;
 mod notes;
 mod prepared;
 
 use self::prepared::PreparedCommits;
-use crate::chain;
 use crate::db::{Db, Statement};
 use crate::error::{Result, StoreError};
 use crate::fence::Fence;
@@ -21,13 +19,13 @@ use crate::rows::{agent_state, derived as derived_rows};
 use crate::store::{Store, port};
 use crate::texts::{self, BodyIfAny};
 use crate::value::{FromRow, Row, columns, from_row, params};
-use crate::write_scope::WriteScope;
 use futures::FutureExt as _;
 use papertape_core::id::{AgentName, ContentHash, JobId};
 use papertape_core::message::Usage;
 use papertape_core::ports::{RecordFuture, RecordStore};
+use papertape_core::record::chain;
 use papertape_core::record::{
-    AgentState, Commit, DayStatus, DerivedRow, Lease, NewSession, OpenedSession, SessionId,
+    AgentState, Commit, DayStatus, DerivedRow, Lease, NewSession, OpenCall, OpenedSession, SessionId,
     SessionWithoutSummary, TapeRow, UsageTotal,
 };
 use papertape_core::tape::StepPath;
@@ -55,13 +53,27 @@ impl RecordStore for Store {
     }
 
     fn append<'a>(&'a self, commits: Vec<Commit>) -> RecordFuture<'a, ()> {
-        let commits = match PreparedCommits::of(commits) {
+        let mut commits = match PreparedCommits::of(commits) {
             Ok(Some(commits)) => commits,
             Ok(None) => return async { Ok(()) }.boxed(),
             Err(error) => return async { Err(error.into()) }.boxed(),
         };
-        let (scope, texts) = (WriteScope::from(&commits.lease), Arc::clone(&commits.texts));
-        port(self.append_for(scope, texts, commits, |db, commits| commit::apply(db, commits).boxed()))
+        let (heads, lease) = (Arc::clone(self.heads()), commits.lease.clone());
+        // Summaries have counters of their own, in the same row.
+        let ticket = (!commits.detached).then(|| {
+            let (ticket, head) = heads.take(&lease, commits.session);
+            commits.head = head;
+            ticket
+        });
+        let writing = self.append_commits(commits);
+        let appended = async move {
+            let head = writing.await?;
+            if let Some(ticket) = ticket {
+                heads.hold(&lease, ticket, head);
+            }
+            Ok(())
+        };
+        port(appended.boxed())
     }
 
     fn texts<'a>(&'a self, hashes: Vec<ContentHash>) -> RecordFuture<'a, BTreeMap<ContentHash, String>> {
@@ -115,6 +127,18 @@ impl RecordStore for Store {
 
     fn load_usage<'a>(&'a self, job: &'a JobId) -> RecordFuture<'a, Vec<UsageTotal>> {
         port(self.read_with(job.clone(), |db, job| spent(db, job).boxed()))
+    }
+
+    fn open_calls<'a>(&'a self, job: &'a JobId) -> RecordFuture<'a, Vec<OpenCall>> {
+        // As `has_ended` of `TAPE`.
+        let sql = "SELECT t.model, t.date, s.path, s.request_ref
+            FROM trading_sessions t JOIN steps s ON s.session_id = t.id
+            WHERE t.job_id = $1 AND t.completed_at IS NULL AND s.detached = $2
+                AND s.state = 'intent' AND s.kind = 'model'
+                AND (EXISTS (SELECT 1 FROM step_attempts a WHERE a.step_id = s.id AND a.ended_at IS NULL)
+                    OR NOT EXISTS (SELECT 1 FROM step_attempts a WHERE a.step_id = s.id))
+            ORDER BY t.model, t.date, s.id";
+        port(self.all(sql, params![job, false]))
     }
 }
 
@@ -174,6 +198,8 @@ async fn find_session(
 }
 
 from_row! { impl row => SessionWithoutSummary { session, agent, date } }
+
+from_row! { impl row => OpenCall { agent, date, path, request_ref } }
 
 const TAPE: &str = "SELECT s.path, s.class, s.digest, s.request_ref, s.state, s.outcome_kind, s.outcome_ref,
         coalesce((SELECT max(a.attempt) FROM step_attempts a WHERE a.step_id = s.id),

@@ -1,10 +1,10 @@
 //! A session's text outside its steps: the system prompts of its nodes, and its summaries.
 
 use super::commit::CommitApplier;
-use crate::chain;
 use crate::error::{Result, StoreError};
 use crate::value::params;
 use papertape_core::id::ContentHash;
+use papertape_core::record::chain;
 use papertape_core::tape::StepPath;
 use serde_json::json;
 

@@ -1,17 +1,17 @@
 //! Commits with everything that needs no database: computed by the caller, so that the single writer does not.
 
-use crate::chain::StepLink;
 use crate::error::StoreError;
 use crate::rows::make_storable;
 use crate::search;
+use crate::session_head::Head;
 use crate::texts::{NewText, NewTexts};
 use papertape_core::id::ContentHash;
 use papertape_core::json;
+use papertape_core::record::chain::StepLink;
 use papertape_core::record::{Commit, DerivedRow, Lease, SessionId, StepEnd, StoredText, Write};
 use papertape_core::tape::StepClass;
 use papertape_core::time::Timestamp;
 use std::collections::BTreeSet;
-use std::sync::Arc;
 
 /// Commits of one session that share a transaction.
 #[derive(Debug)]
@@ -23,7 +23,9 @@ pub(super) struct PreparedCommits {
     pub(super) events: usize,
     /// Whether they are progress of the job. Starting a step or interrupting one is not.
     pub(super) is_progress: bool,
-    pub(super) texts: Arc<NewTexts>,
+    pub(super) texts: NewTexts,
+    /// The session's counters, if they are known.
+    pub(super) head: Option<Head>,
     pub(super) commits: Vec<(Timestamp, Vec<PreparedWrite>)>,
 }
 
@@ -62,8 +64,8 @@ impl PreparedCommits {
             (commit.at, commit.writes.into_iter().filter_map(|write| preparing.write(write)).collect())
         };
         let commits = commits.into_iter().map(prepare).collect();
-        let texts = Arc::new(preparing.texts);
-        Ok(Some(Self { lease, session, detached, events, is_progress, texts, commits }))
+        let texts = preparing.texts;
+        Ok(Some(Self { lease, session, detached, events, is_progress, texts, head: None, commits }))
     }
 }
 

@@ -162,6 +162,7 @@ async fn a_step_takes_few_statements() {
     drop(store);
 
     let mut connection = open_for_tests(&path);
+    let mut head = None;
     let mut statements = |commits: Vec<Vec<Write>>| {
         let commit = |writes| Commit {
             lease: lease.clone(),
@@ -171,16 +172,18 @@ async fn a_step_takes_few_statements() {
             writes,
         };
         let commits = commits.into_iter().map(commit).collect();
-        let commits = PreparedCommits::of(commits).expect("one session").expect("has commits");
+        let mut commits = PreparedCommits::of(commits).expect("one session").expect("has commits");
+        commits.head = head.take();
         let mut db = SqliteDb::new(&mut connection);
         let mut counting = Counting { db: &mut db, statements: Vec::new(), bytes: 0 };
-        let applied = commit::apply(&mut counting, &commits).now_or_never().expect("waits for nothing");
-        applied.expect("is written");
+        let applied =
+            commit::apply_all(&mut counting, &[&commits]).now_or_never().expect("waits for nothing");
+        head = applied.expect("is written").pop();
         (counting.statements, counting.bytes)
     };
     let said = "a long answer ".repeat(20);
     let (every, message) = (
-        ["UPDATE jobs", "SELECT trading_sessions", "UPDATE trading_sessions"],
+        ["UPDATE jobs", "UPDATE trading_sessions"],
         ["INSERT texts_to_index", "INSERT job_events", "INSERT reasoning_log_rows"],
     );
     let sorted = |parts: &[&[&str]]| {
@@ -193,10 +196,10 @@ async fn a_step_takes_few_statements() {
         assert_eq!(statements, sorted(expected), "{bytes} bytes");
     };
 
-    // A model call: its intent, then its outcome with a message.
+    // A model call: its intent, then its outcome with a message. The first commit reads the session's counters.
     let model = "solo#1/model#1";
     let announced = statements(vec![intent(model)]);
-    check(announced, &[&every[..2], &["INSERT texts", "INSERT steps"]]);
+    check(announced, &[&every[..1], &["SELECT trading_sessions", "INSERT texts", "INSERT steps"]]);
     let ended = statements(vec![end(model, StepClass::External, &said)]);
     check(ended, &[&every, &["INSERT texts", "INSERT texts", "UPDATE steps"], &message]);
 
@@ -221,6 +224,46 @@ async fn a_step_takes_few_statements() {
     // A text that is there already has to be looked up.
     let again = statements(vec![end("solo#1/read#3", StepClass::Local, &format!("{said}."))]);
     check(again, &[&every, &step, &["SELECT texts"], &message]);
+}
+
+/// Goal: commits under one lease that share a transaction check the lease once, and read each session's row once as long
+/// as they do not change it.
+#[tokio::test]
+async fn a_group_of_commits_checks_its_lease_once() {
+    let dir = tempfile::tempdir().expect("makes a directory");
+    let path = dir.path().join("tape.db");
+    let store = Store::open(DatabaseTarget::Sqlite(path.clone())).await.expect("opens");
+    let (lease, first) = session(&store).await;
+    let new = NewSession {
+        agent: "reversal".into(),
+        date: parse_date("2012-03-01").expect("is a date"),
+        at: Timestamp::UNIX_EPOCH,
+    };
+    let second = store.open_session(&lease, new).await.expect("opens").id;
+    drop(store);
+
+    let prepared = |session: SessionId, writes: Vec<Write>| {
+        let commit =
+            Commit { lease: lease.clone(), session, at: Timestamp::UNIX_EPOCH, detached: false, writes };
+        PreparedCommits::of(vec![commit]).expect("one session").expect("has commits")
+    };
+    let group = [
+        prepared(first, intent("solo#1/model#1")),
+        prepared(second, intent("solo#1/model#1")),
+        prepared(first, intent("solo#1/model#2")),
+        prepared(first, end("solo#1/model#1", StepClass::External, &"a long answer ".repeat(20))),
+    ];
+    let mut connection = open_for_tests(&path);
+    let mut db = SqliteDb::new(&mut connection);
+    let mut counting = Counting { db: &mut db, statements: Vec::new(), bytes: 0 };
+    let group: Vec<&PreparedCommits> = group.iter().collect();
+    let applied = commit::apply_all(&mut counting, &group).now_or_never().expect("waits for nothing");
+    applied.expect("is written");
+    let count = |statement: &str| counting.statements.iter().filter(|other| *other == statement).count();
+    assert_eq!(count("UPDATE jobs"), 1, "{:?}", counting.statements);
+    assert_eq!(count("SELECT trading_sessions"), 2, "{:?}", counting.statements);
+    assert_eq!(count("UPDATE trading_sessions"), 1, "{:?}", counting.statements);
+    assert_eq!(count("INSERT steps"), 3, "{:?}", counting.statements);
 }
 
 /// Goal: a message's event takes few bytes, and readers get all of it.

@@ -1,10 +1,10 @@
 //! Rows derived from a step, read back in the form from which they were made.
 
 use super::memory;
-use crate::chain::DailyFigures;
 use crate::db::Db;
 use crate::error::{Result, StoreError};
 use crate::value::{FromRow, from_row, params};
+use papertape_core::record::chain::DailyFigures;
 use papertape_core::record::{
     ActionTerms, DerivedRow, ExposureRow, MessageRow, OrderRow, PositionRow, SessionId, SnapshotRow,
 };

@@ -12,7 +12,7 @@ mod writer;
 use crate::db::Db;
 use crate::error::{Result, StoreError};
 use crate::migrate::Migration;
-use crate::write_task;
+use crate::write_task::{self, WriteTask};
 pub(crate) use connection::SqliteDb;
 pub(crate) use connection::{beside, copy, create};
 use futures::FutureExt as _;
@@ -93,12 +93,20 @@ impl Engine {
         T: Send + 'static,
         F: for<'a> Fn(&'a mut dyn Db) -> BoxFuture<'a, Result<T, StoreError>> + Send + Sync + 'static,
     {
-        let Some(writer) = &self.writer else {
-            return async { Err(StoreError::ReadOnly) }.boxed();
-        };
-        let (task, answered) = write_task::task(None, work);
-        writer.send(task);
+        let (task, answered) = write_task::task(work);
+        self.send(task);
         answered
+    }
+
+    /// Queues a task for the writer.
+    pub(crate) fn send(&self, mut task: Box<dyn WriteTask>) {
+        match &self.writer {
+            Some(writer) => writer.send(task),
+            None => {
+                task.fail(StoreError::ReadOnly);
+                task.answer(Ok(()));
+            }
+        }
     }
 
     /// Runs the work on a reader, on one snapshot of the database.

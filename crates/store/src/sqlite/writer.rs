@@ -5,10 +5,9 @@ use super::checkpoints::Checkpoints;
 use super::connection::{QueuedText, SqliteDb, run};
 use crate::error::{Result, StoreError};
 use crate::search::deferred_index::{self, QueuedWords};
-use crate::write_task::WriteTask;
+use crate::write_task::{self, WriteTask};
 use futures::FutureExt as _;
 use rusqlite::Connection;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::thread::JoinHandle;
@@ -176,18 +175,20 @@ fn run_together(
     if let Err(error) = run(connection, "BEGIN IMMEDIATE") {
         return Some(Err(error));
     }
-    let is_only = group.len() == 1;
-    let mut queued = Vec::new();
-    for task in group {
-        match run_guarded(connection, &mut **task) {
-            Some(texts) => queued.extend(texts),
-            None => {
-                let _ = run(connection, "ROLLBACK");
-                return is_only.then(|| Ok(Vec::new()));
+    let mut db = SqliteDb::new(connection);
+    let ran = write_task::run_together(&mut db, group).now_or_never();
+    let queued = db.queued;
+    match ran {
+        Some(Ok(())) => Some(commit(connection).map(|()| queued)),
+        failed => {
+            let _ = run(connection, "ROLLBACK");
+            let [only] = group else { return None };
+            if failed.is_none() {
+                only.fail(super::waits());
             }
+            Some(Ok(Vec::new()))
         }
     }
-    Some(commit(connection).map(|()| queued))
 }
 
 /// Runs each task in its own savepoint; only a failed task is rolled back.
@@ -211,7 +212,7 @@ fn in_savepoint(
     task: &mut dyn WriteTask,
 ) -> Result<Vec<QueuedText>, StoreError> {
     run(connection, "SAVEPOINT task")?;
-    let queued = run_guarded(connection, task);
+    let queued = run_alone(connection, task);
     if queued.is_none() {
         run(connection, "ROLLBACK TO task")?;
     }
@@ -219,22 +220,15 @@ fn in_savepoint(
     Ok(queued.unwrap_or_default())
 }
 
-/// Runs a task; `None` if it failed. A panic is a bug in that task and must not take down the writer.
-fn run_guarded(connection: &mut Connection, task: &mut dyn WriteTask) -> Option<Vec<QueuedText>> {
-    let ran = catch_unwind(AssertUnwindSafe(|| {
-        let mut db = SqliteDb::new(connection);
-        if task.run(&mut db).now_or_never() == Some(true) {
-            return Some(db.queued);
-        }
-        if task.failure().is_none() {
-            task.fail(super::waits());
-        }
-        None
-    }));
-    ran.unwrap_or_else(|_| {
-        tracing::error!("a database write panicked and was rolled back");
-        None
-    })
+/// Runs a task; `None` if it failed.
+fn run_alone(connection: &mut Connection, task: &mut dyn WriteTask) -> Option<Vec<QueuedText>> {
+    let mut db = SqliteDb::new(connection);
+    match write_task::run_guarded(&mut db, task).now_or_never() {
+        Some(true) => return Some(db.queued),
+        Some(false) => {}
+        None => task.fail(super::waits()),
+    }
+    None
 }
 
 fn commit(connection: &Connection) -> Result<()> {

@@ -4,17 +4,16 @@ use super::texts::Texts;
 use super::{ChainBreak, duplicates};
 use crate::db::Db;
 use crate::error::Result;
-use crate::head::{ExpectedDay, JobRows};
 use crate::texts;
 use papertape_core::id::{AgentName, ContentHash};
-use papertape_core::record::{DayStatus, JobHead, JobStatus};
+use papertape_core::record::{DayStatus, ExpectedDay, JobHead, JobRecord, JobStatus, NotExtended};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The first place above the sessions where the record was altered, or does not extend the published head.
 pub(super) async fn check(
     db: &mut dyn Db,
-    rows: &JobRows,
+    rows: &JobRecord,
     published: Option<&JobHead>,
 ) -> Result<Option<ChainBreak>> {
     if let Some(broken) = days(rows) {
@@ -38,7 +37,7 @@ pub(super) async fn check(
 
 /// Each expected day is a session, a day completed in another job, or one of an agent's last days that has not
 /// been reached yet.
-fn days(rows: &JobRows) -> Option<ChainBreak> {
+fn days(rows: &JobRecord) -> Option<ChainBreak> {
     let mut by_agent: BTreeMap<&AgentName, Vec<&ExpectedDay>> = BTreeMap::new();
     for day in &rows.days {
         by_agent.entry(&day.agent).or_default().push(day);
@@ -107,7 +106,7 @@ fn days(rows: &JobRows) -> Option<ChainBreak> {
 
 /// Checks the documents that the job references outside its steps: its initial and final states, the logs of an
 /// import, its parent's head. Returns what is wrong.
-async fn documents(db: &mut dyn Db, rows: &JobRows) -> Result<Option<String>> {
+async fn documents(db: &mut dyn Db, rows: &JobRecord) -> Result<Option<String>> {
     let mut checked = Texts::default();
     let mut named: BTreeSet<ContentHash> = rows.parent_head.into_iter().collect();
     named.extend(rows.sessions.values().flat_map(BTreeMap::values).filter_map(|session| session.state));
@@ -132,34 +131,17 @@ fn hashes(object: Option<&Value>) -> impl Iterator<Item = ContentHash> + '_ {
 }
 
 /// Whether the record extends the published head. The sessions themselves are verified separately.
-fn extends(rows: &JobRows, published: &JobHead) -> Option<ChainBreak> {
-    if published.job != rows.job {
-        let why = format!("the published head belongs to job {}", published.job);
-        return Some(ChainBreak::in_job(vec!["jobs"], why));
-    }
-    if published.rules_version != rows.rules_version || published.anchor != rows.computed_anchor() {
-        let tables = vec!["jobs", "job_configs", "job_details"];
-        return Some(ChainBreak::in_job(tables, "the job's config has changed since its head was published"));
-    }
-    let chains = rows.computed_chains();
-    for (agent, head) in &published.agents {
-        let at = usize::try_from(head.days).ok();
-        let link = chains.get(agent).and_then(|chain| chain.get(at?));
-        let tables = vec!["trading_sessions", "job_details", "agent_chains"];
-        if link != Some(&head.head) {
-            let why = format!("the days of {agent} do not continue the published head");
-            return Some(ChainBreak { agent: Some(agent.clone()), ..ChainBreak::in_job(tables, why) });
+fn extends(rows: &JobRecord, published: &JobHead) -> Option<ChainBreak> {
+    let why = rows.contradiction(published)?;
+    let days = vec!["trading_sessions", "job_details", "agent_chains"];
+    Some(match &why {
+        NotExtended::OtherJob(_) => ChainBreak::in_job(vec!["jobs"], why.to_string()),
+        NotExtended::OtherInputs => {
+            ChainBreak::in_job(vec!["jobs", "job_configs", "job_details"], why.to_string())
         }
-        if let Some(open) = &head.open
-            && !rows.sessions.get(agent).is_some_and(|sessions| sessions.contains_key(&open.date))
-        {
-            return Some(ChainBreak::in_day(
-                agent,
-                open.date,
-                tables,
-                "the session that was open is missing",
-            ));
+        NotExtended::OtherDays(agent) => {
+            ChainBreak { agent: Some(agent.clone()), ..ChainBreak::in_job(days, why.to_string()) }
         }
-    }
-    None
+        NotExtended::MissingSession(agent, date) => ChainBreak::in_day(agent, *date, days, why.to_string()),
+    })
 }

@@ -6,15 +6,17 @@
 //! This detects later edits, insertions and deletions. It cannot detect a whole job fabricated with its own
 //! chains, unless the job's head was published earlier: see [`crate::head`].
 
+mod chain;
 mod duplicates;
 mod job;
 mod session;
 mod texts;
 
 use crate::error::{Result, StoreError};
-use crate::head::JobRows;
+use crate::head::load_record;
 use crate::store::Store;
 use crate::value::params;
+pub use chain::{ChainLink, LinkKind, SessionChain};
 use futures::FutureExt as _;
 use papertape_core::id::{AgentName, ContentHash, JobId};
 use papertape_core::record::{JobHead, SessionId};
@@ -154,7 +156,7 @@ impl Store {
         let is_there = report.rules_version > 0 || !report.heads.is_empty();
         let of_job = self.read_with((job.clone(), published.cloned()), move |db, (job, published)| {
             async move {
-                let Some(rows) = JobRows::load(db, job).await? else {
+                let Some(rows) = load_record(db, job).await? else {
                     let broken =
                         ChainBreak::in_job(vec!["jobs", "job_configs"], "the job's config is missing");
                     return Ok((None, is_there.then_some(broken)));

@@ -2,13 +2,15 @@
 
 use super::texts::Texts;
 use super::{Break, ChainBreak, SessionHead, duplicates};
-use crate::chain::{CloseLink, StepLink, anchor, detached_anchor, follow, instructions_link, summary_link};
 use crate::db::Db;
 use crate::error::{Result, StoreError};
 use crate::rows::derived::{self, BySteps};
 use crate::value::{from_row, params};
 use papertape_core::id::{AgentName, ContentHash, JobId};
 use papertape_core::json;
+use papertape_core::record::chain::{
+    CloseLink, StepLink, anchor, detached_anchor, follow, instructions_link, summary_link,
+};
 use papertape_core::record::{DerivedRow, HoldingRow, JobHead, ReusedFrom, SessionId};
 use papertape_core::tape::{OutcomeKind, StepClass, StepPath};
 use papertape_core::time::Date;
@@ -56,15 +58,7 @@ async fn check(
     let found =
         db.first::<(ContentHash, u64, Option<i64>, (Option<ContentHash>, u64))>(sql, params![id]).await?;
     let (head, length, close, (summaries, summaries_length)) = found.ok_or_else(gone)?;
-    let mut walk = Walk {
-        session: id,
-        rules,
-        implied: derived::load_session(db, id).await?,
-        messages: message_indexes(db, id).await?,
-        attempts: attempts(db, id).await?,
-        texts: Texts::default(),
-        hashes: Vec::new(),
-    };
+    let mut walk = Walk::load(db, id, rules).await?;
     let links = links(db, id, rules, close).await?;
     let (own, detached): (Vec<_>, Vec<_>) = links.into_iter().partition(|(is_detached, _, _)| !is_detached);
     if let Some(found) = walk.follow(db, anchor(job, agent, date), own, (head, length)).await? {
@@ -93,7 +87,7 @@ async fn check(
 }
 
 /// The data of a link.
-enum Link {
+pub(super) enum Link {
     Step(Box<ChainedStep>),
     Instructions { node: String, text: ContentHash },
     Close,
@@ -101,21 +95,21 @@ enum Link {
 }
 
 /// A row of `steps`.
-struct ChainedStep {
-    id: i64,
+pub(super) struct ChainedStep {
+    pub(super) id: i64,
     path: StepPath,
     class: StepClass,
     digest: ContentHash,
-    request_ref: Option<ContentHash>,
+    pub(super) request_ref: Option<ContentHash>,
     kind: Option<OutcomeKind>,
-    outcome_ref: Option<ContentHash>,
+    pub(super) outcome_ref: Option<ContentHash>,
     detached: bool,
     hash: Option<ContentHash>,
     reused_from: Option<String>,
 }
 
 /// All links of a session in order: whether it is in the summaries' chain, its number, and its data.
-async fn links(
+pub(super) async fn links(
     db: &mut dyn Db,
     id: SessionId,
     rules: u32,
@@ -150,10 +144,10 @@ async fn links(
 }
 
 /// Walks a session's chains, with the data that belongs to its steps.
-struct Walk {
+pub(super) struct Walk {
     session: SessionId,
     rules: u32,
-    implied: BySteps,
+    pub(super) implied: BySteps,
     messages: Messages,
     attempts: BTreeMap<i64, Vec<(u32, Option<String>)>>,
     texts: Texts,
@@ -162,6 +156,18 @@ struct Walk {
 }
 
 impl Walk {
+    pub(super) async fn load(db: &mut dyn Db, id: SessionId, rules: u32) -> Result<Self> {
+        Ok(Self {
+            session: id,
+            rules,
+            implied: derived::load_session(db, id).await?,
+            messages: message_indexes(db, id).await?,
+            attempts: attempts(db, id).await?,
+            texts: Texts::default(),
+            hashes: Vec::new(),
+        })
+    }
+
     async fn follow(
         &mut self,
         db: &mut dyn Db,
@@ -240,7 +246,7 @@ impl Walk {
     }
 
     /// The link of a step, from its current rows.
-    async fn step(&mut self, db: &mut dyn Db, step: &ChainedStep) -> Result<Result<Value, Break>> {
+    pub(super) async fn step(&mut self, db: &mut dyn Db, step: &ChainedStep) -> Result<Result<Value, Break>> {
         let broken = |tables: Vec<&'static str>, why: &str| {
             Ok(Err(Break(Some(step.path.clone()), tables, why.to_owned())))
         };
@@ -364,7 +370,7 @@ async fn message_indexes(db: &mut dyn Db, session: SessionId) -> Result<Messages
     Ok(Messages { steps: steps.into_iter(), sound })
 }
 
-async fn close_link(db: &mut dyn Db, session: SessionId) -> Result<Value> {
+pub(super) async fn close_link(db: &mut dyn Db, session: SessionId) -> Result<Value> {
     let sql = "SELECT symbol, quantity, price FROM holdings WHERE session_id = $1 ORDER BY symbol";
     let holdings = db.all::<HoldingRow>(sql, params![session]).await?;
     let sql = "SELECT status, error, metadata, starting_position, state_hash, cash, portfolio_value

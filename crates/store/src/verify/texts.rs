@@ -5,7 +5,7 @@ use crate::error::Result;
 use crate::texts;
 use papertape_core::id::ContentHash;
 use papertape_core::json;
-use papertape_core::tape::{inline, references};
+use papertape_core::tape::{inline, linked_documents, references};
 use serde_json::Value;
 use std::collections::BTreeSet;
 
@@ -45,24 +45,8 @@ impl Texts {
             if !same {
                 return edited();
             }
-            waiting.extend(linked(&stored));
+            waiting.extend(linked_documents(&stored));
         }
         Ok(None)
     }
-}
-
-/// The documents that a link of a conversation's request chain references.
-fn linked(document: &Value) -> Vec<ContentHash> {
-    let is_link = document.as_object().is_some_and(|map| {
-        map.len() == 3 && ["previous", "head", "added"].iter().all(|key| map.contains_key(*key))
-    });
-    if !is_link {
-        return Vec::new();
-    }
-    let added = document["added"].as_array().into_iter().flatten();
-    [&document["previous"], &document["head"]]
-        .into_iter()
-        .chain(added)
-        .filter_map(|value| value.as_str().and_then(ContentHash::from_hex))
-        .collect()
 }

@@ -7,7 +7,7 @@ use papertape_core::action::{
     ActionDraft, ActionEntry, ActionKind, ActionRow, ActionStatus, CleanupReport, LogPage, LogPosition,
     WHOLE_JOB, still_open,
 };
-use papertape_core::id::JobId;
+use papertape_core::id::{AgentName, JobId};
 use papertape_core::page::PageRequest;
 use papertape_core::plan::PlanId;
 use papertape_core::ports::{ActionLog as _, Queue as _, RecordError};
@@ -16,6 +16,7 @@ use papertape_redact::Redactor;
 use papertape_store::Store;
 use proptest::prelude::*;
 use proptest::strategy::ValueTree as _;
+use std::time::Duration;
 
 on_both!(
     rows_are_numbered_without_gaps,
@@ -24,6 +25,7 @@ on_both!(
     retention_removes_what_is_old_and_nothing_else,
     pages_drop_and_repeat_nothing,
     a_job_that_nobody_has_is_cancelled_with_its_rows,
+    parts_that_start_together_write_one_row,
 );
 
 pub(crate) fn entry(name: &str, status: ActionStatus) -> ActionEntry {
@@ -325,4 +327,33 @@ async fn a_job_that_nobody_has_is_cancelled_with_its_rows(place: Place) {
         let next = store.append_action_log(&again, row(ActionStatus::Running, "b"), at(4)).await;
         assert_eq!(next.expect("writes"), rows.last().expect("rows").sequence + 1);
     }
+}
+
+/// Goal: of the parts of a job that start at the same time, one writes that the job runs; once that has ended, the next
+/// one that starts does so again.
+async fn parts_that_start_together_write_one_row(place: Place) {
+    let store = place.store().await;
+    let names: Vec<String> = (0..16).map(|number| format!("a{number:02}")).collect();
+    let names: Vec<&str> = names.iter().map(String::as_str).collect();
+    let agents: Vec<AgentName> = names.iter().copied().map(AgentName::new).collect();
+    store.enqueue_in_parts(new_job("split", &names, 0), 16, &agents).await.expect("queues");
+    let job = JobId::new("split");
+    let mut leases = Vec::new();
+    while let Some((lease, _)) = store.claim("w", Duration::from_secs(60), Some(&job)).await.expect("claims")
+    {
+        leases.push(lease);
+    }
+    let row = |status| {
+        let draft = ActionDraft::of(ActionKind::SystemOperation, "simulate", status, WHOLE_JOB);
+        ActionEntry::redacted(&Redactor::default(), draft)
+    };
+    for round in 0..2 {
+        let start = |lease| store.start_action_log(lease, row(ActionStatus::Running), at(1));
+        let started = join_all(leases.iter().map(start)).await;
+        let numbers: Vec<i64> = started.into_iter().filter_map(|one| one.expect("writes")).collect();
+        assert_eq!(numbers, [2 * round + 1]);
+        let ended = store.append_action_log(&leases[0], row(ActionStatus::Completed), at(2)).await;
+        assert_eq!(ended.expect("writes"), 2 * round + 2);
+    }
+    assert_eq!(store.action_log(&job).await.expect("reads").len(), 4);
 }

@@ -2,22 +2,30 @@
 
 use crate::desk::{at, claim, dec, new_job};
 use crate::places::{Place, on_both};
-use papertape_core::budget::{Grant, Limit};
+use papertape_core::budget::{Grant, JobBudget, Limit, ShareOutcome, ShareRequest, SharedLimit};
 use papertape_core::id::{ExperimentId, JobId};
-use papertape_core::ports::{ExperimentBudget as _, Queue as _, RecordError};
-use papertape_core::record::{ExperimentJob, GrantOutcome, GrantRequest, JobStatus, NewExperiment};
+use papertape_core::ports::{Queue as _, RecordError, SharedBudgets as _};
+use papertape_core::record::{ExperimentJob, JobStatus, Lease, NewExperiment, PartEnd};
 use papertape_store::{Deletion, PageRequest, Store};
 use serde_json::json;
+use std::collections::BTreeSet;
+use std::time::Duration;
 
 on_both!(
     an_experiment_is_added_as_a_whole_or_not_at_all,
     experiments_are_paged_and_end_with_their_last_job,
     grants_never_exceed_the_limit,
+    parts_share_the_limit_of_an_experiment,
 );
 
 fn experiment(id: &str, jobs: &[&str], created: i64, limit: Limit) -> NewExperiment {
-    let job =
-        |(job, trial): (&&str, u32)| ExperimentJob { job: new_job(job, &["a"], created), window: 1, trial };
+    let job = |(job, trial): (&&str, u32)| ExperimentJob {
+        job: new_job(job, &["a"], created),
+        window: 1,
+        trial,
+        parts: 1,
+        agents: vec!["a".into()],
+    };
     NewExperiment {
         id: ExperimentId::new(id),
         created_at: at(created),
@@ -87,60 +95,93 @@ async fn experiments_are_paged_and_end_with_their_last_job(place: Place) {
     }
 }
 
-/// Goal: what running jobs were granted and what stopped ones have used never exceeds the limit; a job that stops
-/// releases what it has not used; a lease that was lost gets nothing; a raised limit is granted.
+async fn ask(store: &Store, lease: &Lease, held: u64, needed: Grant) -> Result<ShareOutcome, RecordError> {
+    let job_limit = tokens(50);
+    let request = ShareRequest { line: JobBudget::Sessions, held: grant(held), needed, job_limit };
+    store.request_share(lease, request).await
+}
+
+/// The tokens of a share, or those that are committed if it was denied.
+async fn share(store: &Store, lease: &Lease, held: u64, needed: u64) -> Result<u64, (SharedLimit, u64)> {
+    match ask(store, lease, held, grant(needed)).await.expect("answers") {
+        ShareOutcome::Granted(share) => Ok(share.tokens.expect("is limited")),
+        ShareOutcome::Denied { by, committed, .. } => Err((by, committed.tokens)),
+    }
+}
+
+/// Goal: the shares of running jobs and the usage of stopped ones never exceed the limit; a job that stops frees what it
+/// has not used, a job whose worker has died does not; a lease that was lost gets nothing; a raised limit is granted.
 async fn grants_never_exceed_the_limit(place: Place) {
+    use SharedLimit::Experiment;
     let store = place.store().await;
     let limit = Limit { tokens: Some(1_000), usd: Some(dec("2.5")) };
     add(&store, experiment("e", &["1", "2", "3"], 1, limit)).await.expect("is added");
     store.enqueue(new_job("alone", &["a"], 2)).await.expect("queues");
     let alone = claim(&store, "alone").await;
-    assert_eq!(store.open_share(&alone).await.expect("reads"), None, "it belongs to no experiment");
+    assert_eq!(store.experiment_limit(&alone.job).await.expect("reads"), None, "it belongs to no experiment");
+    let free = ask(&store, &alone, 0, grant(1)).await.expect("answers");
+    assert_eq!(free, ShareOutcome::Granted(Limit::default()));
 
     let (first, second) = (claim(&store, "1").await, claim(&store, "2").await);
-    for lease in [&first, &second] {
-        assert_eq!(store.open_share(lease).await.expect("opens"), Some((limit, 3)));
-    }
-    let ask = |needed, preferred| GrantRequest { needed, preferred };
-    let plenty = store.grant(&first, ask(grant(100), grant(400))).await.expect("answers");
-    assert_eq!(plenty, GrantOutcome::Granted(grant(400)), "what it prefers");
-    let plenty = store.grant(&second, ask(grant(100), grant(400))).await.expect("answers");
-    assert_eq!(plenty, GrantOutcome::Granted(grant(400)));
-    let little = store.grant(&second, ask(grant(150), grant(400))).await.expect("answers");
-    assert_eq!(little, GrantOutcome::Granted(grant(150)), "only what it needs");
-    let none = store.grant(&first, ask(grant(51), grant(51))).await.expect("answers");
-    assert_eq!(none, GrantOutcome::Denied { committed: grant(950), limit });
+    assert_eq!(store.experiment_limit(&first.job).await.expect("reads"), Some(limit));
+    assert_eq!(share(&store, &first, 0, 100).await, Ok(120), "and a slice");
+    assert_eq!(share(&store, &second, 0, 700).await, Ok(720));
+    assert_eq!(share(&store, &first, 120, 161).await, Err((Experiment, 840)));
     let money = Grant { tokens: 0, usd: dec("2.6") };
-    let none = store.grant(&first, ask(money, money)).await.expect("answers");
-    assert!(matches!(none, GrantOutcome::Denied { .. }), "more money than there is: {none:?}");
+    let none = ask(&store, &first, 120, money).await.expect("answers");
+    assert!(matches!(none, ShareOutcome::Denied { .. }), "more money than there is: {none:?}");
 
     // It has used nothing, so that all that it held is free once it stops.
     store.finish(&first, JobStatus::Partial, None).await.expect("ends");
-    let freed = store.grant(&second, ask(grant(450), grant(0))).await.expect("answers");
-    assert_eq!(freed, GrantOutcome::Granted(grant(450)));
-    let lost = store.grant(&first, ask(grant(1), grant(1))).await;
+    assert_eq!(share(&store, &second, 720, 280).await, Ok(1_000));
+    let lost = ask(&store, &first, 0, grant(1)).await;
     assert!(matches!(lost, Err(RecordError::LostLease)), "{lost:?}");
 
     let third = claim(&store, "3").await;
-    assert_eq!(store.open_share(&third).await.expect("opens"), Some((limit, 3)));
-    let none = store.grant(&third, ask(grant(1), grant(1))).await.expect("answers");
-    assert_eq!(none, GrantOutcome::Denied { committed: grant(1_000), limit });
+    assert_eq!(share(&store, &third, 0, 1).await, Err((Experiment, 1_000)));
     assert!(store.set_experiment_limit(&ExperimentId::new("e"), tokens(1_001)).await.expect("is raised"));
-    let raised = store.grant(&third, ask(grant(1), grant(1))).await.expect("answers");
-    assert_eq!(raised, GrantOutcome::Granted(grant(1)));
+    assert_eq!(share(&store, &third, 0, 1).await, Ok(1));
 
-    // A worker that claims the job again holds only what was used, not what a dead one was granted.
+    // What a dead worker was granted may have been spent, until the next one knows.
     let again = claim(&store, "2").await;
-    store.open_share(&again).await.expect("opens");
-    let freed = store.grant(&third, ask(grant(1_000), grant(0))).await.expect("answers");
-    assert_eq!(freed, GrantOutcome::Granted(grant(1_000)));
+    assert_eq!(share(&store, &third, 1, 1).await, Err((Experiment, 1_001)));
+    assert_eq!(share(&store, &again, 0, 1_000).await, Ok(1_000));
+    assert_eq!(share(&store, &again, 400, 601).await, Err((Experiment, 401)));
+    assert_eq!(share(&store, &third, 1, 600).await, Ok(601), "what the other gave up");
 
     // A job that runs without a limit holds no share: the first limit waits until no job runs.
     let free = ExperimentId::new("free");
     add(&store, experiment("free", &["4"], 3, Limit::default())).await.expect("is added");
     let running = claim(&store, "4").await;
-    assert_eq!(store.open_share(&running).await.expect("opens"), None);
+    assert_eq!(store.experiment_limit(&running.job).await.expect("reads"), None);
     assert!(!store.set_experiment_limit(&free, tokens(10)).await.expect("answers"));
     store.finish(&running, JobStatus::Partial, None).await.expect("ends");
     assert!(store.set_experiment_limit(&free, tokens(10)).await.expect("is set"));
+}
+
+/// Goal: the parts of a job of an experiment share its limit and that of the experiment with its other jobs, and each
+/// denial names the limit that is too small.
+async fn parts_share_the_limit_of_an_experiment(place: Place) {
+    use SharedLimit::{Experiment, Job};
+    let store = place.store().await;
+    let mut two = experiment("e", &["split", "whole"], 1, tokens(100));
+    two.jobs[0].job = new_job("split", &["a", "b"], 1);
+    (two.jobs[0].parts, two.jobs[0].agents) = (2, ["a", "b"].map(Into::into).into());
+    add(&store, two).await.expect("is added");
+    let claim = async |job: &str| {
+        let claimed = store.claim("worker", Duration::from_secs(60), Some(&JobId::new(job))).await;
+        claimed.expect("claims").expect("there is a part").0
+    };
+    let (one, two, whole) = (claim("split").await, claim("split").await, claim("whole").await);
+    assert_eq!((one.part, two.part, whole.part), (1, 2, 0));
+    assert_eq!(share(&store, &one, 0, 40).await, Ok(41), "and a slice");
+    assert_eq!(share(&store, &two, 0, 10).await, Err((Job, 41)));
+    assert_eq!(share(&store, &whole, 0, 60).await, Err((Experiment, 41)));
+    assert_eq!(share(&store, &whole, 0, 59).await, Ok(59));
+    assert_eq!(share(&store, &two, 0, 1).await, Err((Experiment, 100)));
+    let end = PartEnd { status: JobStatus::Completed, reasons: BTreeSet::new() };
+    store.finish_part(&one, end).await.expect("has used nothing");
+    assert_eq!(share(&store, &two, 0, 41).await, Ok(41));
+    store.finish(&whole, JobStatus::Completed, None).await.expect("has used nothing");
+    assert_eq!(share(&store, &two, 0, 50).await, Ok(50), "the job's own limit");
 }

@@ -12,14 +12,18 @@ on_both!(sixty_four_writers_lose_nothing);
 async fn sixty_four_writers_lose_nothing(place: Place) {
     const WRITERS: usize = 64;
     const EACH: usize = 12;
+    const AGENTS: [&str; 3] = ["momentum", "reversal", "hold"];
     let store = place.store().await;
-    store.enqueue(new_job("busy", &["momentum"], 0)).await.expect("queues");
+    store.enqueue(new_job("busy", &AGENTS, 0)).await.expect("queues");
     let lease = claim(&store, "busy").await;
-    let new = NewSession { agent: "momentum".into(), date: date("2012-03-01"), at: at(0) };
-    let session = store.open_session(&lease, new).await.expect("opens").id;
+    let mut sessions = Vec::new();
+    for agent in AGENTS {
+        let new = NewSession { agent: agent.into(), date: date("2012-03-01"), at: at(0) };
+        sessions.push(store.open_session(&lease, new).await.expect("opens").id);
+    }
 
     let writers = (0..WRITERS).map(|writer| {
-        let (store, lease) = (store.clone(), lease.clone());
+        let (store, lease, session) = (store.clone(), lease.clone(), sessions[writer % AGENTS.len()]);
         tokio::spawn(async move {
             for turn in 1..=EACH {
                 let path = format!("node{writer}#1/message#{turn}");
@@ -30,7 +34,13 @@ async fn sixty_four_writers_lose_nothing(place: Place) {
                     let lost = store.commit(commit(&old, session, writes.clone())).await;
                     assert!(matches!(lost, Err(RecordError::LostLease)), "{lost:?}");
                 }
-                store.commit(commit(&lease, session, writes)).await.expect("commits");
+                store.commit(commit(&lease, session, writes.clone())).await.expect("commits");
+                if (writer + turn) % 7 == 0 {
+                    // A step that is there already, with a new one that goes with it.
+                    let new = said(&format!("node{writer}#1/message#{}", turn + EACH), "never seen");
+                    let both = new.into_iter().chain(writes).collect();
+                    store.commit(commit(&lease, session, both)).await.expect_err("it is there already");
+                }
             }
         })
     });
@@ -39,15 +49,21 @@ async fn sixty_four_writers_lose_nothing(place: Place) {
     }
 
     let count = (WRITERS * EACH) as i64;
-    let steps = store.load_tape(session, false).await.expect("reads");
-    assert_eq!(steps.len() as i64, count);
-    // job queued, job running, session opened, then one message each.
+    let mut steps = 0;
+    for session in sessions {
+        steps += store.load_tape(session, false).await.expect("reads").len() as i64;
+    }
+    assert_eq!(steps, count);
+    // job queued, job running, the sessions opened, then one message each.
     let events = store.events(&JobId::new("busy"), 0, 1000).await.expect("reads");
     let numbers: Vec<i64> = events.iter().map(|event| event.n).collect();
-    assert_eq!(numbers, (1..=count + 3).collect::<Vec<_>>());
-    let indexes = "SELECT count(DISTINCT message_index) FROM reasoning_logs";
+    assert_eq!(numbers, (1..=count + 2 + AGENTS.len() as i64).collect::<Vec<_>>());
+    let indexes =
+        "SELECT count(*) FROM (SELECT DISTINCT session_id, message_index FROM reasoning_log_rows) t";
     assert_eq!(place.number(indexes).await, count);
-    assert_eq!(place.number("SELECT max(message_index) FROM reasoning_logs").await, count - 1);
+    let gaps = "SELECT count(*) FROM (SELECT session_id FROM reasoning_log_rows GROUP BY session_id
+        HAVING max(message_index) <> count(*) - 1) t";
+    assert_eq!(place.number(gaps).await, 0);
     let report = store.verify_chain(&JobId::new("busy")).await.expect("verifies");
     assert_eq!((report.broken, report.links), (None, count as u64));
 }

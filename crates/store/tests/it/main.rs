@@ -18,6 +18,7 @@ mod frozen;
 mod group;
 mod integrity;
 mod interrupted;
+mod job_list;
 mod logins;
 mod memory;
 mod packed;

@@ -2,13 +2,13 @@
 
 use crate::desk::new_job;
 use crate::places::{Place, on_both};
-use papertape_core::budget::{JobBudget, Limit};
+use papertape_core::budget::{Grant, JobBudget, Limit, ShareOutcome, ShareRequest, SharedLimit};
 use papertape_core::id::{AgentName, JobId};
 use papertape_core::part::{EventPosition, part_of_event};
-use papertape_core::ports::{Queue as _, RecordError, RecordStore as _};
+use papertape_core::ports::{Queue as _, RecordError, RecordStore as _, SharedBudgets as _};
 use papertape_core::record::{DayStatus, JobStatus, Lease, LeaseState, NewSession, PartEnd};
 use papertape_core::time::Timestamp;
-use papertape_store::Store;
+use papertape_store::{PartCounts, Store};
 use std::collections::BTreeSet;
 use std::time::Duration;
 
@@ -17,7 +17,8 @@ on_both!(
     a_split_job_stops_and_goes_on_as_a_whole,
     positions_lose_and_repeat_nothing,
     shares_stay_within_the_budget,
-    a_heartbeat_extends_what_is_named
+    a_heartbeat_extends_what_is_named,
+    parts_are_counted_by_state,
 );
 
 const LONG: Duration = Duration::from_secs(60);
@@ -195,30 +196,40 @@ async fn positions_lose_and_repeat_nothing(place: Place) {
     }
 }
 
-// Goal: the shares of all parts never exceed the limit; a part's share outlives its worker, and what it has not used is
-// free when it ends.
+// Goal: the shares of all parts never exceed the limit; a part's share outlives its worker, what it gives up when it is
+// denied more is free for the others, and so is what it has not used when it ends.
 async fn shares_stay_within_the_budget(place: Place) {
     let store = place.store().await;
     let job = queue(&store, "job", 4).await;
     let limit = Limit { tokens: Some(100), usd: None };
-    let need = |tokens| Limit { tokens: Some(tokens), usd: Some(rust_decimal::Decimal::ONE) };
+    let ask = async |lease: &Lease, line, held, needed| {
+        let amount = |tokens| Grant { tokens, usd: rust_decimal::Decimal::ONE };
+        let request = ShareRequest { line, held: amount(held), needed: amount(needed), job_limit: limit };
+        store.request_share(lease, request).await
+    };
+    let granted = |tokens| ShareOutcome::Granted(Limit { tokens: Some(tokens), usd: None });
+    let denied = |outcome: ShareOutcome| match outcome {
+        ShareOutcome::Denied { by: SharedLimit::Job, committed, limit: by } if by == limit => {
+            committed.tokens
+        }
+        other => panic!("{other:?}"),
+    };
+    let sessions = JobBudget::Sessions;
     let one = claim(&store, &job, Duration::ZERO).await.expect("claims");
-    let share = store.grow_share(&one, JobBudget::Sessions, need(60), limit).await.expect("asks");
-    assert_eq!(share, Limit { tokens: Some(65), usd: None }, "and a slice of what is left");
+    assert_eq!(ask(&one, sessions, 0, 60).await.expect("asks"), granted(61), "and a slice");
     let again = claim(&store, &job, LONG).await.expect("its worker has died");
     assert_eq!(again.part, one.part);
-    let lost = store.grow_share(&one, JobBudget::Sessions, need(70), limit).await;
+    let lost = ask(&one, sessions, 0, 1).await;
     assert!(matches!(lost, Err(RecordError::LostLease)), "{lost:?}");
     let two = claim(&store, &job, LONG).await.expect("claims");
-    let denied = store.grow_share(&two, JobBudget::Sessions, need(36), limit).await.expect("asks");
-    assert!(!need(36).is_within(denied), "{denied:?}");
-    let summaries = store.grow_share(&two, JobBudget::Summaries, need(100), limit).await.expect("asks");
-    assert_eq!(summaries.tokens, Some(100), "a line of its own");
-    let all = store.grow_share(&two, JobBudget::Sessions, need(35), limit).await.expect("asks");
-    assert_eq!(all.tokens, Some(35));
+    assert_eq!(denied(ask(&two, sessions, 0, 40).await.expect("asks")), 61, "what the dead worker has");
+    assert_eq!(ask(&two, JobBudget::Summaries, 0, 100).await.expect("asks"), granted(100), "its own line");
+    assert_eq!(ask(&two, sessions, 0, 39).await.expect("asks"), granted(39));
+    assert_eq!(denied(ask(&again, sessions, 20, 42).await.expect("asks")), 59);
+    assert_eq!(ask(&two, sessions, 39, 41).await.expect("asks"), granted(80), "what the other gave up");
+    assert_eq!(denied(ask(&two, sessions, 90, 1).await.expect("asks")), 110, "a call has used more");
     store.finish_part(&again, end(JobStatus::Queued, &[])).await.expect("has used nothing");
-    let more = store.grow_share(&two, JobBudget::Sessions, need(100), limit).await.expect("asks");
-    assert_eq!(more.tokens, Some(100));
+    assert_eq!(ask(&two, sessions, 80, 20).await.expect("asks"), granted(100));
 }
 
 // Goal: one heartbeat keeps a worker's leases of jobs and parts, which expire without it; a lease that the worker has
@@ -248,4 +259,24 @@ async fn a_heartbeat_extends_what_is_named(place: Place) {
     assert_eq!(freed.part, 1);
     store.heartbeat("w", &[], Duration::ZERO).await.expect("beats");
     assert!(claim(&store, &whole, LONG).await.is_some(), "the heartbeat is over");
+}
+
+// Goal: of the parts of jobs that have not stopped, the totals say how many wait, how many run, and how many have lost
+// their worker.
+async fn parts_are_counted_by_state(place: Place) {
+    let store = place.store().await;
+    let counts =
+        async || (store.counts().await.expect("counts").parts, store.figures().await.expect("counts").parts);
+    assert_eq!(counts().await, (PartCounts::default(), PartCounts::default()));
+    let job = queue(&store, "split", 4).await;
+    queue(&store, "whole", 1).await;
+    let ends = claim(&store, &job, LONG).await.expect("one");
+    claim(&store, &job, LONG).await.expect("two");
+    claim(&store, &job, Duration::ZERO).await.expect("three");
+    store.finish_part(&ends, end(JobStatus::Completed, &[])).await.expect("ends");
+    let expected = PartCounts { jobs: 1, queued: 1, running: 1, expired: 1 };
+    assert_eq!(counts().await, (expected, expected));
+    store.cancel(&job).await.expect("is cancelled");
+    let running = PartCounts { jobs: 1, queued: 0, running: 1, expired: 0 };
+    assert_eq!(counts().await, (running, running));
 }

@@ -4,13 +4,14 @@ import { type UIEvent, useEffect, useRef, useState } from 'react'
 import type { LogEntry, LogJob } from '@/server/actions'
 import type { Sources } from '@/server/jobLogFollower'
 import { useJobLog } from '@/server/useJobLog'
+import { download } from '@/shared/download'
 import { useFormat } from '@/shared/format'
 import { useText, useWord } from '@/shared/i18n'
 import { Icon } from '@/shared/ui/icons'
 import { StatusMark, Tag } from '@/shared/ui/parts'
 import { Loading, Note } from '@/shared/ui/states'
 import { JsonView } from '@/transcript/JsonView'
-import { asJson, asText, save } from './export'
+import { asJson, asText } from './export'
 
 export interface JobLogPanelProps {
   jobId: string
@@ -94,7 +95,7 @@ function Head({ job, expectType, jobId, empty, phase, all }: HeadProps) {
     try {
       const logs = await all()
       const text = form === 'json' ? asJson(job, logs) : asText(job, logs)
-      save(`${jobId}.log.${form}`, text, form === 'json' ? 'application/json' : 'text/plain')
+      download(`${jobId}.log.${form}`, text, form === 'json' ? 'application/json' : 'text/plain')
     } catch (error) {
       setFailed(error instanceof Error ? error.message : String(error))
     }

@@ -19,14 +19,3 @@ export function asText(job: LogJob | null, logs: LogEntry[]): string {
 function oneLine(text: string | null | undefined): string {
   return (text ?? '').replace(/\s+/g, ' ').trim()
 }
-
-/** Downloads a text as a file. */
-export function save(name: string, text: string, type: string): void {
-  const url = URL.createObjectURL(new Blob([text], { type: `${type};charset=utf-8` }))
-  const link = document.createElement('a')
-  link.href = url
-  link.download = name
-  link.click()
-  // The download has started by then.
-  setTimeout(() => URL.revokeObjectURL(url), 1000)
-}

@@ -1,47 +1,48 @@
-// All runs, newest first, each with its agents, progress and results.
-import { useInfiniteQuery } from '@tanstack/react-query'
-import { useNavigate, useSearch } from '@tanstack/react-router'
-import { useWindowVirtualizer } from '@tanstack/react-virtual'
-import { useCallback, useEffect, useMemo, useState } from 'react'
-import { jobs } from '@/server/queries'
+// All runs, each with its agents, progress and results: searched, filtered and sorted by the server.
+import { useInfiniteQuery, useQuery, useQueryClient } from '@tanstack/react-query'
+import { Link, useNavigate, useSearch } from '@tanstack/react-router'
+import { useCallback, useMemo, useState } from 'react'
+import { access } from '@/server/queries'
+import { runList } from '@/server/runList'
 import type { Job } from '@/server/types'
+import { useFormat } from '@/shared/format'
 import { useText } from '@/shared/i18n'
 import { useTitle } from '@/shared/title'
 import { Icon } from '@/shared/ui/icons'
-import { More, Segments } from '@/shared/ui/parts'
 import { Empty, Failed, Loading } from '@/shared/ui/states'
+import { isFiltered, queryOf, type RunsSearch } from './address'
+import { chooseColumn, type Column, COLUMNS, useColumns } from './columns'
+import { downloadRuns, downloadRunsPng, MAX_IN_IMAGE, MAX_WITH_METRICS } from './exportRuns'
+import { Filters } from './Filters'
 import { NewRun } from './NewRun'
-import { RunGroup } from './RunGroup'
+import { RunsTable } from './RunsTable'
 
-/** Enough runs to fill a screen. */
-const MIN_ROWS = 20
-
-type Filter = 'all' | 'running' | 'completed' | 'stopped'
-const STOPPED = new Set(['partial', 'failed', 'cancelled'])
-
-function matches(job: Job, filter: Filter): boolean {
-  if (filter === 'all') return true
-  if (filter === 'running') return job.status === 'running' || job.status === 'queued'
-  return filter === 'completed' ? job.status === 'completed' : STOPPED.has(job.status)
-}
+const MIN_COMPARED = 2
+const MAX_COMPARED = 6
 
 export function RunsPage() {
   const t = useText()
-  const navigate = useNavigate()
+  const navigate = useNavigate({ from: '/app/runs' })
   const search = useSearch({ from: '/app/runs' })
-  const [filter, setFilter] = useState<Filter>('all')
-  const query = useInfiniteQuery(jobs({ kind: 'simulate' }))
-  const all = useMemo(() => query.data?.pages.flatMap((page) => page.jobs) ?? [], [query.data])
-  const visible = useMemo(() => all.filter((job) => matches(job, filter)), [all, filter])
+  const columns = useColumns()
+  const [selected, setSelected] = useState<ReadonlySet<string>>(new Set())
+  const query = useInfiniteQuery(runList(queryOf(search)))
+  const jobs = useMemo(() => query.data?.pages.flatMap((page) => page.jobs) ?? [], [query.data])
+  const caller = useQuery(access())
   useTitle(t('runs.title'))
-  // Matching runs may be on later pages: load until the screen is full.
-  const { hasNextPage, isFetchingNextPage, fetchNextPage } = query
-  const searching = filter !== 'all' && visible.length < MIN_ROWS && hasNextPage
-  useEffect(() => {
-    if (searching && !isFetchingNextPage) void fetchNextPage()
-  }, [searching, isFetchingNextPage, fetchNextPage])
-  const open = (isOpen: boolean) => void navigate({ to: '/app/runs', search: isOpen ? { new: true } : {}, replace: !isOpen })
-
+  const { hasNextPage, isFetching, fetchNextPage } = query
+  const more = useCallback(() => {
+    if (hasNextPage && !isFetching) void fetchNextPage()
+  }, [hasNextPage, isFetching, fetchNextPage])
+  const change = useCallback((part: Partial<RunsSearch>) => void navigate({ search: (now) => ({ ...now, ...part }), replace: true }), [navigate])
+  const open = (isOpen: boolean) => void navigate({ search: (now) => ({ ...now, new: isOpen ? true : undefined }), replace: !isOpen })
+  const select = (id: string, isSelected: boolean) => {
+    const next = new Set(selected)
+    if (isSelected) next.add(id)
+    else next.delete(id)
+    setSelected(next)
+  }
+  const isEmpty = query.data !== undefined && jobs.length === 0
   return (
     <div className="page">
       <div className="page-head">
@@ -49,25 +50,16 @@ export function RunsPage() {
           <h1>{t('runs.title')}</h1>
           <p className="second">{t('runs.what')}</p>
         </div>
-        <Segments<Filter>
-          label={t('runs.filter')}
-          value={filter}
-          onChange={setFilter}
-          choices={[
-            { value: 'all', label: t('runs.all') },
-            { value: 'running', label: t('runs.running') },
-            { value: 'completed', label: t('runs.completed') },
-            { value: 'stopped', label: t('runs.stopped') },
-          ]}
-        />
         <button type="button" className="button primary" onClick={() => open(true)}>
           <Icon name="plus" />
           {t('runs.new')} <kbd>n</kbd>
         </button>
       </div>
+      {(!isEmpty || isFiltered(search)) && <Filters search={search} loaded={jobs} onChange={change} />}
       {query.isPending && <Loading rows={9} />}
       {query.error && !query.data && <Failed error={query.error} retry={() => void query.refetch()} />}
-      {query.data && all.length === 0 && (
+      {isEmpty && isFiltered(search) && <p className="second">{t('runs.none')}</p>}
+      {isEmpty && !isFiltered(search) && (
         <div className="panel">
           <Empty title={t('runs.empty')} command="papertape run --demo">
             <p className="second">{t('runs.empty.why')}</p>
@@ -78,54 +70,99 @@ export function RunsPage() {
           </Empty>
         </div>
       )}
-      {all.length > 0 && <Table jobs={visible} searching={searching} />}
-      {!searching && <More has={hasNextPage} busy={isFetchingNextPage} onMore={() => void fetchNextPage()} />}
+      {jobs.length > 0 && (
+        <>
+          <Tools search={search} jobs={jobs} columns={columns} selected={selected} hasMore={hasNextPage} />
+          <RunsTable
+            jobs={jobs}
+            columns={columns}
+            order={search.sort}
+            onOrder={(sort) => change({ sort })}
+            selected={selected}
+            onSelect={select}
+            canEdit={caller.data === null || caller.data?.scope === 'operate'}
+            hasMore={hasNextPage}
+            onMore={more}
+          />
+        </>
+      )}
       {search.new && <NewRun onClose={() => open(false)} />}
     </div>
   )
 }
 
-function Table({ jobs: visible, searching }: { jobs: Job[]; searching: boolean }) {
+interface ToolsProps {
+  search: RunsSearch
+  jobs: Job[]
+  columns: Column[]
+  selected: ReadonlySet<string>
+  hasMore: boolean
+}
+
+/** Comparing, choosing columns, and downloads. */
+function Tools({ search, jobs, columns, selected, hasMore }: ToolsProps) {
   const t = useText()
-  const [margin, setMargin] = useState(0)
-  const list = useCallback((element: HTMLDivElement | null) => setMargin(element?.offsetTop ?? 0), [])
-  const rows = useWindowVirtualizer({
-    count: visible.length,
-    estimateSize: (index) => 52 + 27 * (visible[index]?.simulation?.agents.length ?? 1),
-    overscan: 4,
-    scrollMargin: margin,
-    getItemKey: (index) => visible[index]?.job_id ?? index,
-  })
-  if (visible.length === 0) return searching ? <Loading rows={4} /> : <p className="second">{t('runs.none')}</p>
+  const format = useFormat()
+  const client = useQueryClient()
+  const [busy, setBusy] = useState(false)
+  const [note, setNote] = useState<string | null>(null)
+  const run = async (work: () => Promise<string | null>) => {
+    setBusy(true)
+    setNote(null)
+    try {
+      setNote(await work())
+    } catch (error) {
+      setNote(error instanceof Error ? error.message : String(error))
+    } finally {
+      setBusy(false)
+    }
+  }
+  const csv = async () => ((await downloadRuns(client, queryOf(search))) ? null : t('runs.csv.short', { count: MAX_WITH_METRICS }))
+  const png = async () => {
+    await downloadRunsPng(client, jobs, t, format)
+    return jobs.length > MAX_IN_IMAGE ? t('runs.png.short', { count: MAX_IN_IMAGE }) : null
+  }
+  const canCompare = selected.size >= MIN_COMPARED && selected.size <= MAX_COMPARED
+  const items = [...selected].map((id) => `job:${id}`).join(',')
   return (
-    <div className="runs scroll-x" role="table" aria-label={t('runs.title')}>
-      <div role="rowgroup">
-        <div className="runs-row runs-names" role="row">
-          {(['runs.agent', 'runs.equity', 'runs.return', 'runs.edge', 'runs.drawdown', 'runs.sharpe', 'runs.research'] as const).map((name, index) => (
-            <span key={name} role="columnheader" className={index > 1 && index < 6 ? 'num' : ''}>
-              {t(name)}
-            </span>
+    <div className="runs-tools">
+      <span className="second grow" role="status">
+        {note ?? (busy ? t('runs.csv.busy') : t(hasMore ? 'runs.loaded.more' : 'runs.loaded', { count: jobs.length }))}
+      </span>
+      {selected.size > 0 &&
+        (canCompare ? (
+          <Link to={'/app/compare' as never} search={{ select: items } as never} className="button small primary">
+            {t('runs.compare.count', { count: selected.size })}
+          </Link>
+        ) : (
+          <button type="button" className="button small" disabled title={t('runs.compare.hint')}>
+            {t('runs.compare')}
+          </button>
+        ))}
+      <details className="runs-columns">
+        <summary className="button small">{t('runs.columns')}</summary>
+        <div className="runs-menu" role="group" aria-label={t('runs.columns')}>
+          {COLUMNS.map((column) => (
+            <label key={column.key} className="check">
+              <input
+                type="checkbox"
+                disabled={column.isFixed}
+                checked={columns.some((one) => one.key === column.key)}
+                onChange={(event) => chooseColumn(columns, column.key, event.target.checked)}
+              />
+              {t(column.text)}
+            </label>
           ))}
         </div>
-      </div>
-      <div ref={list} role="presentation" className="runs-space" style={{ height: rows.getTotalSize() }}>
-        {rows.getVirtualItems().map((row) => {
-          const job = visible[row.index]
-          if (!job) return null
-          return (
-            <div
-              key={row.key}
-              data-index={row.index}
-              ref={rows.measureElement}
-              role="presentation"
-              className="runs-place"
-              style={{ transform: `translateY(${row.start - margin}px)` }}
-            >
-              <RunGroup job={job} />
-            </div>
-          )
-        })}
-      </div>
+      </details>
+      <button type="button" className="button small" disabled={busy} title={t('runs.csv.title')} onClick={() => void run(csv)}>
+        <Icon name="export" />
+        {t('runs.csv')}
+      </button>
+      <button type="button" className="button small" disabled={busy} title={t('runs.png.title')} onClick={() => void run(png)}>
+        <Icon name="export" />
+        {t('runs.png')}
+      </button>
     </div>
   )
 }

@@ -1,6 +1,7 @@
 // English texts. Their keys are the keys of every language.
 import { enCharts } from './en.charts'
 import { enLineage } from './en.lineage'
+import { enRuns } from './en.runs'
 import { enViews } from './en.views'
 import { enWork } from './en.work'
 
@@ -9,6 +10,7 @@ export const en = {
   ...enWork,
   ...enLineage,
   ...enCharts,
+  ...enRuns,
 
   'nav.label': 'Navigation',
   'nav.skip': 'Skip to content',
@@ -93,6 +95,7 @@ export const en = {
   'kind.chat_action': 'Chat actions',
   'kind.plan_decompose': 'Plan decomposition',
   'kind.plan_execute': 'Plan execution',
+  'kind.memory_probe': 'Memory probe',
 
   'claim.held': 'Confirmed',
   'claim.failed': 'Disproved',

@@ -2,6 +2,7 @@
 import type { en } from './en'
 import { zhCharts } from './zh.charts'
 import { zhLineage } from './zh.lineage'
+import { zhRuns } from './zh.runs'
 import { zhViews } from './zh.views'
 import { zhWork } from './zh.work'
 
@@ -10,6 +11,7 @@ export const zh: Record<keyof typeof en, string> = {
   ...zhWork,
   ...zhLineage,
   ...zhCharts,
+  ...zhRuns,
 
   'nav.label': '导航',
   'nav.skip': '跳到正文',
@@ -94,6 +96,7 @@ export const zh: Record<keyof typeof en, string> = {
   'kind.chat_action': '助手操作',
   'kind.plan_decompose': '计划分解',
   'kind.plan_execute': '计划执行',
+  'kind.memory_probe': '记忆探测',
 
   'claim.held': '成立',
   'claim.failed': '不成立',

@@ -9,9 +9,11 @@ pub use costs::{
     FillTiming, InstrumentClass, RoundingMode, SlippageRule,
 };
 
+use crate::id::Symbol;
 use crate::money::{Money, Quantity};
 use rust_decimal::Decimal;
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
 /// The rules and costs of a market.
@@ -63,6 +65,10 @@ pub struct MarketProfile {
     /// Lots of boards that differ from `lot`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub board_lots: Vec<BoardLot>,
+    /// In a masked dataset, by symbol: its price per real price. Fees per share and the cents of price limits are
+    /// computed in real units. Empty: prices are real.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub price_units: BTreeMap<Symbol, Decimal>,
     /// The price at which an order fills.
     pub fill_model: FillModel,
     /// Trading days per year, for annualized metrics.
@@ -198,6 +204,12 @@ impl MarketProfile {
             Some((_, problem)) => Err(problem.to_owned()),
             None => self.check_costs().and_then(|()| self.check_conditions()),
         }
+    }
+
+    /// The price of an instrument per real price: 1, unless the dataset is masked.
+    #[must_use]
+    pub fn price_unit(&self, symbol: &Symbol) -> Decimal {
+        self.price_units.get(symbol).copied().unwrap_or(Decimal::ONE)
     }
 
     /// Whether a position can lose at most its own margin. If the market lends, margin is isolated, and the

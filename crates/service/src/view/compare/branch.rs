@@ -4,16 +4,17 @@ use super::estimate::Estimate;
 use super::items::{Item, Kind};
 use crate::app::App;
 use crate::error::ServiceError;
-use crate::view::Configs;
 use crate::view::results::{AgentSeries, sessions};
+use crate::view::{Configs, masked};
 use papertape_core::id::JobId;
+use papertape_core::market::Masking;
 use papertape_core::record::SessionId;
 use papertape_core::tape::StepClass;
 use papertape_core::time::Date;
 use papertape_evidence::TrialPanel;
 use papertape_protocol::compare::branch::{BranchComparison, DecisionDifference, StepDifference};
 use papertape_protocol::number::number;
-use papertape_runtime::config::Branch;
+use papertape_runtime::config::{Branch, SimulationConfig};
 use papertape_store::{MessageView, PageRequest, SessionResult, StepView};
 use std::collections::BTreeMap;
 
@@ -35,9 +36,14 @@ pub(super) async fn branch(
     let [one, two] = agents.as_slice() else { return Ok(None) };
     let (Some(first), Some(second)) = (series(one), series(two)) else { return Ok(None) };
     for (parent, child) in [(first, second), (second, first)] {
-        let cut = configs.of(app, &child.job).await?.and_then(|config| config.branch.clone());
-        if let Some(cut) = cut.filter(|cut| cut.job == parent.job && parent.agent == child.agent) {
-            return compared(app, (parent, child), &cut, one.trading_days_per_year).await.map(Some);
+        let config = configs.of(app, &child.job).await?.cloned();
+        let Some(mut cut) = config.as_ref().and_then(|config| config.branch.clone()) else { continue };
+        if cut.job == parent.job && parent.agent == child.agent {
+            cut.date = masked::real_date(config.as_ref(), cut.date);
+            let masking = config.as_ref().and_then(SimulationConfig::translation);
+            return compared(app, (parent, child), (&cut, masking), one.trading_days_per_year)
+                .await
+                .map(Some);
         }
     }
     Ok(None)
@@ -53,7 +59,7 @@ fn series(item: &Item) -> Option<&AgentSeries> {
 async fn compared(
     app: &App,
     (parent, child): (&AgentSeries, &AgentSeries),
-    cut: &Branch,
+    (cut, masking): (&Branch, Option<&Masking>),
     year: f64,
 ) -> Result<BranchComparison, ServiceError> {
     let days = |series: &AgentSeries| -> BTreeMap<Date, (SessionId, JobId)> {
@@ -70,8 +76,8 @@ async fn compared(
             break;
         }
     }
-    let decided_by_parent = decided(app, parent, &of_parent).await?;
-    let decided_by_child = decided(app, child, &of_child).await?;
+    let decided_by_parent = decided(app, parent, &of_parent, masking).await?;
+    let decided_by_child = decided(app, child, &of_child, masking).await?;
     let value = |series: &AgentSeries, day: Date| {
         series.days.iter().find(|one| one.date == day).map(|one| one.value.0)
     };
@@ -133,16 +139,20 @@ async fn decided(
     app: &App,
     series: &AgentSeries,
     days: &BTreeMap<Date, (SessionId, JobId)>,
+    masking: Option<&Masking>,
 ) -> Result<BTreeMap<Date, Vec<String>>, ServiceError> {
+    let own = |date: Date| masking.map_or(date, |masking| masking.masked_date(date));
+    let real = |text: String| masking.map_or_else(|| text.clone(), |masking| masking.real_text(&text));
     let mut by_job: BTreeMap<&JobId, Vec<Date>> = BTreeMap::new();
     for (day, (_, job)) in days {
-        by_job.entry(job).or_default().push(*day);
+        by_job.entry(job).or_default().push(own(*day));
     }
     let mut all = BTreeMap::new();
     for (job, dates) in by_job {
         let span = (dates.first().copied(), dates.last().copied());
         for session in sessions(app, (&series.agent, job), span).await? {
-            all.insert(session.date, orders(&session));
+            let date = masking.map_or(session.date, |masking| masking.real_date(session.date));
+            all.insert(date, orders(&session).into_iter().map(real).collect());
         }
     }
     Ok(all)

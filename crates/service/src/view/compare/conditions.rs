@@ -2,13 +2,15 @@
 
 use papertape_agents::config::AgentConfig;
 use papertape_core::broker::MarketProfile;
-use papertape_core::id::AgentName;
+use papertape_core::id::{AgentName, ContentHash, Symbol};
 use papertape_core::json;
 use papertape_core::time::Date;
 use papertape_evidence::{Conditions, Mismatch};
 use papertape_protocol::compare::pair::MismatchResponse;
 use papertape_runtime::config::SimulationConfig;
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
+use std::collections::BTreeSet;
 
 /// The maximum number of symbols in a description.
 const MAX_NAMED: usize = 8;
@@ -26,7 +28,8 @@ const COSTS: [&str; 8] = [
 ];
 
 /// The conditions of a run, with their descriptions.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub(super) struct Ground {
     pub(super) conditions: Conditions,
     dataset: String,
@@ -38,9 +41,19 @@ pub(super) struct Ground {
 
 impl Ground {
     pub(super) fn of(config: &SimulationConfig, days: Option<(Date, Date)>) -> Self {
-        let (rules, costs) = split(&config.market);
-        let symbols: Vec<&str> = config.symbols.iter().map(|symbol| symbol.as_str()).collect();
-        let universe = match &config.universe {
+        // What a masked run was requested as: its mask is the only difference from the same run without one.
+        let masking = config.translation();
+        let market = config.masking.as_ref().map_or(&config.market, |run| &run.market);
+        let (rules, costs) = split(market);
+        let real = |symbol: &Symbol| masking.map_or(symbol, |masking| masking.real_symbol(symbol)).clone();
+        let symbols: BTreeSet<Symbol> = config.symbols.iter().map(real).collect();
+        let index = config.universe.as_ref().map(|index| real(&Symbol::new(index)).to_string());
+        let dataset = masking.map_or((config.dataset.name.as_str(), config.dataset.hash), |masking| {
+            (masking.source.as_str(), masking.source_hash)
+        });
+        let hash_of_universe = json::hash(&json!([index, symbols])).to_hex();
+        let symbols: Vec<&str> = symbols.iter().map(Symbol::as_str).collect();
+        let universe = match &index {
             Some(index) => index.clone(),
             None => {
                 let more = symbols.len().saturating_sub(MAX_NAMED);
@@ -52,16 +65,16 @@ impl Ground {
         let fill = json::canonical(&json::to_value(&config.market.fill_model)).replace('"', "");
         Self {
             conditions: Conditions {
-                dataset: config.dataset.hash.to_hex(),
+                dataset: dataset.1.to_hex(),
                 market: json::hash(&rules).to_hex(),
-                universe: json::hash(&json!([config.universe, config.symbols])).to_hex(),
+                universe: hash_of_universe,
                 costs: json::hash(&costs).to_hex(),
                 fill: fill.clone(),
-                mask: "none".to_owned(),
+                mask: masking.map_or("none", |masking| masking.kind.as_str()).to_owned(),
                 days,
             },
-            dataset: config.dataset.name.clone(),
-            market: config.market.name.clone(),
+            dataset: dataset.0.to_owned(),
+            market: market.name.clone(),
             universe,
             costs: if is_free { "frictionless" } else { "with costs" }.to_owned(),
             fill,
@@ -122,11 +135,14 @@ fn split(market: &MarketProfile) -> (Value, Value) {
 }
 
 /// How an agent is configured, in the parts that an experiment can vary.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub(super) struct Settings {
     model: String,
-    prompts: Value,
-    rest: Value,
+    /// Hash of its prompts, instructions and language.
+    prompts: ContentHash,
+    /// Hash of everything else.
+    rest: ContentHash,
 }
 
 /// An agent of a job. An agent of a branch has its changes applied.
@@ -153,14 +169,19 @@ impl Settings {
         }
         Self {
             model: models.join(", "),
-            prompts: json!([config.prompts, agent.instructions, agent.language]),
-            rest: json!([rest, json::to_value(&config.memory), config.embedding, config.initial_cash]),
+            prompts: json::hash(&json!([config.prompts, agent.instructions, agent.language])),
+            rest: json::hash(&json!([
+                rest,
+                json::to_value(&config.memory),
+                config.embedding,
+                config.initial_cash
+            ])),
         }
     }
 
     /// The differences from another agent, except what the experiment varies.
     pub(super) fn mismatches(&self, other: &Self, (model, prompt): (bool, bool)) -> Vec<MismatchResponse> {
-        let hash = |value: &Value| json::hash(value).to_hex().chars().take(8).collect::<String>();
+        let hash = |value: &ContentHash| value.to_hex().chars().take(8).collect::<String>();
         let mut found = Vec::new();
         let mut add = |what: &str, a: String, b: String| {
             found.push(MismatchResponse { what: what.to_owned(), a, b });
@@ -175,6 +196,13 @@ impl Settings {
             add("settings", hash(&self.rest), hash(&other.rest));
         }
         found
+    }
+
+    /// Whether they are the same, except that the prompts of one of them may not be known.
+    pub(super) fn is_same(&self, other: &Self, has_prompts: bool) -> bool {
+        self.model == other.model
+            && self.rest == other.rest
+            && (!has_prompts || self.prompts == other.prompts)
     }
 
     /// Identifies the configuration and what it ran on, whatever its seed and its days.

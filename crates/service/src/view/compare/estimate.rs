@@ -1,6 +1,7 @@
 //! The estimate of a pair: its shared days, the difference, and its variance.
 
-use super::items::{Item, NoNet, Trial};
+use super::items::Item;
+use super::trial::{NoNet, Trial};
 use papertape_core::time::Date;
 use papertape_evidence::{Interval, MIN_VERDICT_DAYS, ReturnSeries, TrialPanel, TwoWay, t_quantile, two_way};
 use papertape_protocol::compare::pair::{DifferenceResponse, IntervalResponse};
@@ -133,7 +134,7 @@ impl Which {
 /// One panel per window that both have.
 pub(super) fn panels(a: &Item, b: &Item, which: Which) -> Result<Vec<TrialPanel>, NoSeries> {
     let of = |item: &Item, window: u32| -> Result<Vec<ReturnSeries>, NoSeries> {
-        let trials = item.trials.iter().filter(|trial| trial.window == window);
+        let trials = item.trials.iter().filter(|trial| trial.input.window == window);
         trials.map(|trial| which.of(trial).cloned()).collect::<Result<_, _>>()
     };
     let mut panels = Vec::new();
@@ -149,7 +150,7 @@ pub(super) fn panels(a: &Item, b: &Item, which: Which) -> Result<Vec<TrialPanel>
 /// The same panels on days with full research in all trials of both.
 pub(super) fn with_full_research(panels: &[TrialPanel], a: &Item, b: &Item) -> Vec<TrialPanel> {
     let trials = a.trials.iter().chain(&b.trials);
-    let fallback: BTreeSet<Date> = trials.flat_map(|trial| trial.fallback.iter().copied()).collect();
+    let fallback: BTreeSet<Date> = trials.flat_map(|trial| trial.input.fallback.iter().copied()).collect();
     let only = |panel: &TrialPanel| {
         let kept: Vec<usize> =
             (0..panel.days.len()).filter(|at| !fallback.contains(&panel.days[*at])).collect();

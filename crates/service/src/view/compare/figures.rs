@@ -1,7 +1,8 @@
 //! The statistics of one item.
 
 use super::estimate::interval;
-use super::items::{Item, Trial};
+use super::items::Item;
+use super::trial::Trial;
 use papertape_core::id::AgentName;
 use papertape_core::metric::{deepest_fall, deviation, max_drawdown, mean};
 use papertape_core::time::Date;
@@ -34,9 +35,12 @@ pub(super) fn figures(item: &Item, rank: Option<RankSet>, tried: &[f64]) -> Comp
     let daily: Vec<f64> = daily_means(item).into_iter().map(|(_, g)| g).collect();
     let all_in_one = windows == 1;
     let cost = cost(item);
-    let fallback: Vec<f64> =
-        item.trials.iter().map(|trial| trial.actual.sum_on(|day| trial.fallback.contains(&day))).collect();
-    let fallback_days = item.trials.iter().flat_map(|trial| &trial.fallback);
+    let fallback: Vec<f64> = item
+        .trials
+        .iter()
+        .map(|trial| trial.actual.sum_on(|day| trial.input.fallback.contains(&day)))
+        .collect();
+    let fallback_days = item.trials.iter().flat_map(|trial| &trial.input.fallback);
     let fallback_days = fallback_days.collect::<std::collections::BTreeSet<_>>().len();
     let totals: Vec<f64> = item.trials.iter().map(|trial| grown(&trial.actual)).collect();
     let net =
@@ -49,7 +53,9 @@ pub(super) fn figures(item: &Item, rank: Option<RankSet>, tried: &[f64]) -> Comp
         kind: item.kind.as_str().to_owned(),
         agent: item.agent.as_ref().map(ToString::to_string),
         is_llm: item.is_llm,
+        training_cutoffs: item.training_cutoffs.clone(),
         experiment_id: item.experiment.clone(),
+        mask: Some(item.ground.conditions.mask.clone()).filter(|mask| mask != "none" && item.agent.is_some()),
         job_ids: item.jobs().iter().map(ToString::to_string).collect(),
         trials: u32::try_from(trials).unwrap_or(u32::MAX),
         windows: u32::try_from(windows).unwrap_or(u32::MAX),
@@ -101,12 +107,11 @@ fn seed(item: &Item, statistic: &str) -> Seed {
 
 /// The deepest fall from a peak, that of a ruin and after it included.
 fn fall(trial: &Trial) -> Option<f64> {
-    match &trial.series {
-        Some(series) if trial.actual.insolvent_on().is_some() => {
-            let values: Vec<f64> = series.days.iter().map(|day| day.value.to_f64()).collect();
-            deepest_fall(series.initial.to_f64(), &values)
-        }
-        _ => max_drawdown(&trial.actual.returns()),
+    if trial.input.job.is_some() && trial.actual.insolvent_on().is_some() {
+        let values: Vec<f64> = trial.input.values.iter().map(|(_, value)| *value).collect();
+        deepest_fall(trial.input.initial, &values)
+    } else {
+        max_drawdown(&trial.actual.returns())
     }
 }
 
@@ -143,7 +148,7 @@ fn daily_means(item: &Item) -> Vec<(Date, f64)> {
         let trials: Vec<&ReturnSeries> = item
             .trials
             .iter()
-            .filter(|trial| trial.window == window.number)
+            .filter(|trial| trial.input.window == window.number)
             .map(|trial| &trial.actual)
             .collect();
         let AlignedSeries { days, log_returns } = align(&trials);
@@ -167,7 +172,7 @@ fn curve(item: &Item) -> Vec<CurvePoint> {
 
 /// Per trial; `None` if the price of a call is unknown.
 fn cost(item: &Item) -> Option<Decimal> {
-    let costs: Option<Vec<Decimal>> = item.trials.iter().map(|trial| trial.cost).collect();
+    let costs: Option<Vec<Decimal>> = item.trials.iter().map(|trial| trial.input.cost).collect();
     let costs = costs?;
     costs.iter().sum::<Decimal>().checked_div(Decimal::from(item.trials_per_window().max(1)))
 }

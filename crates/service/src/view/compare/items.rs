@@ -2,25 +2,30 @@
 
 use super::conditions::{Ground, Settings, agent_of, is_deterministic};
 use super::select::{Baseline, Selector};
+use super::trial::{ModelCost, Refilled, Trial, TrialInput};
 use crate::app::App;
 use crate::error::ServiceError;
-use crate::view::Configs;
+use crate::view::cutoff::{language_models, training_cutoffs};
 use crate::view::experiments::{Stored, interim, stored};
 use crate::view::results::{AgentSeries, BaselineCache, RefilledValues, agent_series, opens_account};
+use crate::view::{Configs, masked};
 use papertape_core::id::{AgentName, JobId, Symbol};
 use papertape_core::market::Dataset;
+use papertape_core::message::ModelName;
 use papertape_core::money::Money;
 use papertape_core::time::Date;
-use papertape_evidence::{ReturnSeries, net_of_cost};
 use papertape_protocol::compare::MAX_ITEMS;
+use papertape_protocol::experiments::Manifest;
+use papertape_protocol::cutoff::TrainingCutoffResponse;
 use papertape_runtime::config::SimulationConfig;
-use rust_decimal::Decimal;
+use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The currency in which model cost is recorded.
 const COST_CURRENCY: &str = "USD";
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub(super) enum Kind {
     Agent,
     Baseline,
@@ -38,7 +43,8 @@ impl Kind {
 }
 
 /// A window of planned days.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub(super) struct PlannedWindow {
     pub(super) number: u32,
     pub(super) first: Date,
@@ -47,12 +53,17 @@ pub(super) struct PlannedWindow {
 }
 
 /// One item.
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub(super) struct Item {
     pub(super) id: String,
     pub(super) label: String,
     pub(super) kind: Kind,
     pub(super) agent: Option<AgentName>,
     pub(super) is_llm: Option<bool>,
+    /// The language models of an agent.
+    pub(super) models: BTreeSet<ModelName>,
+    pub(super) training_cutoffs: Vec<TrainingCutoffResponse>,
     pub(super) experiment: Option<String>,
     /// The family that its experiment declares.
     pub(super) declared: Option<Declared>,
@@ -67,45 +78,20 @@ pub(super) struct Item {
 }
 
 /// What an experiment compares, as planned.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub(super) struct Declared {
     /// `all_pairs`, an agent's name or a baseline.
     pub(super) compare: String,
     pub(super) agents: BTreeSet<AgentName>,
 }
 
-/// One trial of an item in one window.
-pub(super) struct Trial {
-    pub(super) window: u32,
-    pub(super) actual: ReturnSeries,
-    /// The same orders at the next open, or why there are none.
-    pub(super) refilled: Result<ReturnSeries, String>,
-    /// Net of model cost, or why there is none.
-    pub(super) net: Result<ReturnSeries, NoNet>,
-    /// Days without full research.
-    pub(super) fallback: BTreeSet<Date>,
-    /// In US dollars; `None` if a call has no known price.
-    pub(super) cost: Option<Decimal>,
-    /// Of an agent.
-    pub(super) series: Option<AgentSeries>,
-}
-
-/// Why there is no net series.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum NoNet {
-    /// The account is not in US dollars: the check does not apply.
-    OtherCurrency,
-    /// The dataset is not available, so the account's currency is unknown.
-    NoDataset,
-    /// The price of some calls is unknown.
-    Unpriced(u64),
-}
-
 impl Item {
     /// Trials per window: the smallest number.
     pub(super) fn trials_per_window(&self) -> usize {
-        let of =
-            |window: &PlannedWindow| self.trials.iter().filter(|trial| trial.window == window.number).count();
+        let of = |window: &PlannedWindow| {
+            self.trials.iter().filter(|trial| trial.input.window == window.number).count()
+        };
         self.windows.iter().map(of).min().unwrap_or(0)
     }
 
@@ -115,7 +101,7 @@ impl Item {
 
     /// The jobs of its trials.
     pub(super) fn jobs(&self) -> Vec<&JobId> {
-        self.trials.iter().filter_map(|trial| Some(&trial.series.as_ref()?.job)).collect()
+        self.trials.iter().filter_map(|trial| trial.input.job.as_ref()).collect()
     }
 }
 
@@ -154,6 +140,10 @@ pub(super) async fn load(
         items.extend(built);
     }
     check_count(items.len())?;
+    for item in &mut items {
+        let days = item.trials.iter().flat_map(|trial| trial.actual.days().iter().copied()).collect();
+        item.training_cutoffs = training_cutoffs(app, &item.models, &days);
+    }
     label(&mut items);
     Ok(items)
 }
@@ -219,36 +209,62 @@ async fn of_experiment(
     Stored { row, manifest, jobs }: &Stored,
     only: Option<&AgentName>,
 ) -> Result<Vec<Item>, ServiceError> {
-    let mut trials: BTreeMap<AgentName, Vec<Trial>> = BTreeMap::new();
-    let mut first = None;
+    let (only, only_mask) = arm_of(manifest, only);
+    let mut trials: BTreeMap<(AgentName, Option<&str>), Vec<Trial>> = BTreeMap::new();
+    let mut first: BTreeMap<Option<&str>, SimulationConfig> = BTreeMap::new();
     for one in jobs {
-        let config = config(app, configs, &one.job).await?;
-        for series in agent_series(app, configs, &one.job, only).await? {
-            trials.entry(series.agent.clone()).or_default().push(trial(&config, series, one.window));
+        let (window, mask) = manifest.place_of(one.window);
+        if only_mask.is_some_and(|only| Some(only) != mask) {
+            continue;
         }
-        first.get_or_insert(config);
+        let config = config(app, configs, &one.job).await?;
+        for series in agent_series(app, configs, &one.job, only.as_ref()).await? {
+            trials.entry((series.agent.clone(), mask)).or_default().push(trial(&config, series, window));
+        }
+        first.entry(mask).or_insert(config);
     }
-    let Some(config) = first else {
+    if first.is_empty() {
         return Err(ServiceError::Conflict(format!("experiment {} has no jobs", row.id)));
-    };
+    }
     let interim = interim(manifest, jobs);
     let declared = Declared {
         compare: manifest.compare.clone(),
         agents: manifest.agents.iter().map(|planned| AgentName::new(&planned.name)).collect(),
     };
     let mut items = Vec::new();
-    for planned in &manifest.agents {
+    for (planned, mask) in
+        manifest.agents.iter().flat_map(|it| manifest.arms().into_iter().map(move |m| (it, m)))
+    {
         let agent = AgentName::new(&planned.name);
-        let Some(trials) = trials.remove(&agent) else { continue };
-        let id = format!("experiment:{}/{agent}", row.id);
+        let (Some(trials), Some(config)) = (trials.remove(&(agent.clone(), mask)), first.get(&mask)) else {
+            continue;
+        };
+        let label = mask.map_or_else(|| agent.to_string(), |mask| format!("{agent}@{mask}"));
+        let id = format!("experiment:{}/{label}", row.id);
         items.push(Item {
+            label,
             interim: interim.clone(),
             experiment: Some(row.id.to_string()),
             declared: Some(declared.clone()),
-            ..item(id, &agent, &config, trials)
+            ..item(id, &agent, config, trials)
         });
     }
-    if items.is_empty() { Err(no_agent(only, &format!("experiment {}", row.id))) } else { Ok(items) }
+    match items.is_empty() {
+        true => Err(no_agent(only.as_ref(), &format!("experiment {}", row.id))),
+        false => Ok(items),
+    }
+}
+
+/// The agent and the arm of a selected agent, `NAME` or `NAME@MASK`.
+fn arm_of<'a>(manifest: &'a Manifest, only: Option<&AgentName>) -> (Option<AgentName>, Option<&'a str>) {
+    let Some(only) = only else { return (None, None) };
+    let arm = only.as_str().rsplit_once('@').and_then(|(agent, arm)| {
+        Some((AgentName::new(agent), manifest.masks.iter().find(|mask| *mask == arm)?.as_str()))
+    });
+    match arm {
+        Some((agent, arm)) => (Some(agent), Some(arm)),
+        None => (Some(only.clone()), None),
+    }
 }
 
 fn no_agent(agent: Option<&AgentName>, of: &str) -> ServiceError {
@@ -269,19 +285,21 @@ fn item(id: String, agent: &AgentName, config: &SimulationConfig, trials: Vec<Tr
     for trial in &trials {
         let planned = trial.series.as_ref().map(|series| series.planned.as_slice()).unwrap_or_default();
         if let (Some(first), Some(last)) = (planned.first(), planned.last())
-            && windows.iter().all(|window| window.number != trial.window)
+            && windows.iter().all(|window| window.number != trial.input.window)
         {
-            let (number, days) = (trial.window, planned.len());
+            let (number, days) = (trial.input.window, planned.len());
             windows.push(PlannedWindow { number, first: *first, last: *last, days });
         }
     }
-    let span = windows.iter().map(|one| one.first).min().zip(windows.iter().map(|one| one.last).max());
+    let span = span_of(&windows);
     Item {
         id,
         label: agent.to_string(),
         kind: Kind::Agent,
         agent: Some(agent.clone()),
         is_llm: of.map(|agent| agent.models().iter().any(|model| !model.is_house())),
+        models: language_models(config, agent),
+        training_cutoffs: Vec::new(),
         experiment: None,
         declared: None,
         is_deterministic: of.is_some_and(is_deterministic),
@@ -294,45 +312,40 @@ fn item(id: String, agent: &AgentName, config: &SimulationConfig, trials: Vec<Tr
     }
 }
 
-fn trial(config: &SimulationConfig, series: AgentSeries, window: u32) -> Trial {
-    let values: Vec<(Date, f64)> = series.days.iter().map(|day| (day.date, day.value.to_f64())).collect();
-    let actual = returns(series.initial, &values);
-    let refilled = match &series.refilled {
-        RefilledValues::Same => Ok(actual.clone()),
-        RefilledValues::Values(values) => {
-            let values: Vec<(Date, f64)> =
-                values.iter().map(|(date, value)| (*date, value.to_f64())).collect();
-            Ok(returns(series.initial, &values))
-        }
-        RefilledValues::Unavailable(why) => Err(why.clone()),
-    };
-    let unpriced: u64 = series.days.iter().map(|day| day.unpriced).sum();
-    let costs: Vec<f64> = series.days.iter().map(|day| Money(day.cost).to_f64()).collect();
-    let is_free = unpriced == 0 && series.days.iter().all(|day| day.cost.is_zero());
-    let net = if is_free {
-        Ok(actual.clone())
-    } else {
-        match is_in_usd(config, series.dataset.as_deref()) {
-            None => Err(NoNet::NoDataset),
-            Some(false) => Err(NoNet::OtherCurrency),
-            Some(true) if unpriced > 0 => Err(NoNet::Unpriced(unpriced)),
-            Some(true) => Ok(returns(series.initial, &net_of_cost(&values, &costs))),
-        }
-    };
-    Trial {
-        window,
-        refilled,
-        net,
-        fallback: series.days.iter().filter(|day| !day.is_full).map(|day| day.date).collect(),
-        cost: (unpriced == 0).then(|| series.days.iter().map(|day| day.cost).sum()),
-        actual,
-        series: Some(series),
-    }
+/// The first and the last day of all windows.
+pub(super) fn span_of(windows: &[PlannedWindow]) -> Option<(Date, Date)> {
+    windows.iter().map(|one| one.first).min().zip(windows.iter().map(|one| one.last).max())
 }
 
-/// The books have finite values in date order. An account without a starting value has no returns.
-fn returns(initial: Money, values: &[(Date, f64)]) -> ReturnSeries {
-    ReturnSeries::from_values(initial.to_f64(), values).unwrap_or_default()
+fn trial(config: &SimulationConfig, series: AgentSeries, window: u32) -> Trial {
+    let values = |values: &[(Date, Money)]| -> Vec<(Date, f64)> {
+        values.iter().map(|(date, value)| (*date, value.to_f64())).collect()
+    };
+    let closes: Vec<(Date, Money)> = series.days.iter().map(|day| (day.date, day.value)).collect();
+    let unpriced: u64 = series.days.iter().map(|day| day.unpriced).sum();
+    let is_free = unpriced == 0 && series.days.iter().all(|day| day.cost.is_zero());
+    let model_cost = match is_in_usd(config, series.dataset.as_deref()) {
+        _ if is_free => ModelCost::Free,
+        None => ModelCost::NoDataset,
+        Some(false) => ModelCost::OtherCurrency,
+        Some(true) if unpriced > 0 => ModelCost::Unpriced(unpriced),
+        Some(true) => ModelCost::Daily(series.days.iter().map(|day| Money(day.cost).to_f64()).collect()),
+    };
+    let input = TrialInput {
+        window,
+        job: Some(series.job.clone()),
+        initial: series.initial.to_f64(),
+        values: values(&closes),
+        refilled: match &series.refilled {
+            RefilledValues::Same => Refilled::Same,
+            RefilledValues::Values(found) => Refilled::Values(values(found)),
+            RefilledValues::Unavailable(why) => Refilled::Unavailable(why.clone()),
+        },
+        model_cost,
+        fallback: series.days.iter().filter(|day| !day.is_full).map(|day| day.date).collect(),
+        cost: (unpriced == 0).then(|| series.days.iter().map(|day| day.cost).sum()),
+    };
+    Trial { series: Some(series), ..Trial::from(input) }
 }
 
 /// Whether prices, and so the account, are in the currency of model cost; `None` without the dataset.
@@ -351,6 +364,8 @@ fn over_same_days(reference: &Item, id: String, label: String, kind: Kind, trial
         kind,
         agent: None,
         is_llm: None,
+        models: BTreeSet::new(),
+        training_cutoffs: Vec::new(),
         experiment: None,
         declared: None,
         is_deterministic: true,
@@ -363,23 +378,10 @@ fn over_same_days(reference: &Item, id: String, label: String, kind: Kind, trial
     }
 }
 
-/// A trial without orders of an agent and without cost.
-fn plain_trial(window: u32, actual: ReturnSeries) -> Trial {
-    Trial {
-        window,
-        refilled: Ok(actual.clone()),
-        net: Ok(actual.clone()),
-        actual,
-        fallback: BTreeSet::new(),
-        cost: Some(Decimal::ZERO),
-        series: None,
-    }
-}
-
 /// The trial of each window with the most closed days.
 fn longest(reference: &Item) -> Vec<(u32, &AgentSeries)> {
     let longest = |window: &PlannedWindow| {
-        let of = reference.trials.iter().filter(|trial| trial.window == window.number);
+        let of = reference.trials.iter().filter(|trial| trial.input.window == window.number);
         let longest = of.filter_map(|trial| trial.series.as_ref()).max_by_key(|series| series.days.len())?;
         Some((window.number, longest)).filter(|(_, series)| !series.days.is_empty())
     };
@@ -396,7 +398,7 @@ async fn baseline_item(
     for (window, series) in longest(reference) {
         let config = config(app, configs, &series.job).await?;
         let dataset = series.dataset.clone().ok_or_else(no_dataset)?;
-        let dates = series.days.iter().map(|day| day.date).collect();
+        let dates = series.days.iter().map(|day| day.closed.date).collect();
         let mut cache = BaselineCache::default();
         let found = cache.of(dataset, (&series.job, &config), series.initial, dates).await?;
         let Some(both) = found else { continue };
@@ -404,9 +406,11 @@ async fn baseline_item(
             Baseline::BuyAndHold => both.buy_and_hold,
             Baseline::EqualWeight => both.equal_weight,
         };
+        let real = |date| masked::real_date(Some(&config), date);
+        let values = found.daily_portfolio_values.iter();
         let values: Vec<(Date, f64)> =
-            found.daily_portfolio_values.iter().map(|day| (day.date, day.portfolio_value.to_f64())).collect();
-        trials.push(plain_trial(window, returns(series.initial, &values)));
+            values.map(|day| (real(day.date), day.portfolio_value.to_f64())).collect();
+        trials.push(Trial::plain(window, series.initial.to_f64(), values));
     }
     let name = baseline.as_str();
     Ok(over_same_days(reference, format!("baseline:{name}"), name.replace('_', " "), Kind::Baseline, trials))
@@ -422,19 +426,20 @@ async fn symbol_item(
     for (window, series) in longest(reference) {
         let config = config(app, configs, &series.job).await?;
         let dataset = series.dataset.clone().ok_or_else(no_dataset)?;
-        if dataset.instrument(symbol).is_none() {
+        let own = masked::own_symbol(app, &config, symbol);
+        if dataset.instrument(&own).is_none() {
             let message = crate::view::unknown_benchmark(&dataset, symbol);
             return Err(ServiceError::invalid("select", message));
         }
-        let dates: Vec<Date> = series.days.iter().map(|day| day.date).collect();
+        let dates: Vec<Date> = series.days.iter().map(|day| day.closed.date).collect();
         let opens =
             dates.first().is_some_and(|first| opens_account(&config, Some(&*dataset), &series.agent, *first));
         let found = dataset
-            .benchmark(symbol, &dates, opens)
+            .benchmark(&own, &dates, opens)
             .map_err(|why| ServiceError::invalid("select", why.to_string()))?;
-        let values: Vec<(Date, f64)> = dates.into_iter().zip(found.values).collect();
-        let actual = ReturnSeries::from_values(1.0, &values).unwrap_or_default();
-        trials.push(plain_trial(window, actual));
+        let days = series.days.iter().map(|day| day.date);
+        let values: Vec<(Date, f64)> = days.zip(found.values).collect();
+        trials.push(Trial::plain(window, 1.0, values));
     }
     let (id, label) = (format!("symbol:{symbol}"), symbol.to_string());
     Ok(over_same_days(reference, id, label, Kind::Symbol, trials))

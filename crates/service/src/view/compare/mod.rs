@@ -6,23 +6,24 @@ mod branch;
 mod conditions;
 mod estimate;
 mod figures;
+mod input;
 mod items;
 mod judge;
 mod judged;
 mod random;
 mod select;
+mod trial;
 mod tried;
 mod words;
 
 use super::{Configs, deployment};
 use crate::app::App;
 use crate::error::ServiceError;
+pub(crate) use input::{ComparedRun, ComparisonInput};
 use items::{Declared, Item, Kind};
-use judge::{Family, judge};
+use judge::Family;
 use papertape_core::id::AgentName;
-use papertape_evidence::{
-    DEFAULT_TARGET, FAMILY_LEVEL, METHOD_VERSION, ReturnSeries, Seed, SpaResult, align, spa,
-};
+use papertape_evidence::{DEFAULT_TARGET, FAMILY_LEVEL, ReturnSeries, Seed, SpaResult, align, spa};
 use papertape_protocol::compare::pair::ComparedPair;
 use papertape_protocol::compare::{CompareQuery, CompareResponse, FamilyResponse, SpaResponse};
 use papertape_protocol::number::figure;
@@ -32,18 +33,31 @@ use std::collections::BTreeSet;
 /// The value of an experiment's `compare` that means all pairs.
 const ALL_PAIRS: &str = "all_pairs";
 
+/// The maximum of `points`.
+const MAX_POINTS: f64 = 1_000.0;
+
 /// Compares the items that the query selects.
 ///
 /// # Errors
 /// An invalid selection; no such job, experiment or agent; a dataset that baselines need is not available; a database
 /// error.
 pub async fn compare(app: &App, query: CompareQuery) -> Result<CompareResponse, ServiceError> {
+    Ok(compare_with_input(app, query).await?.0)
+}
+
+/// As [`compare`], with everything that the figures and verdicts were computed from.
+///
+/// # Errors
+/// As for [`compare`].
+pub(crate) async fn compare_with_input(
+    app: &App,
+    query: CompareQuery,
+) -> Result<(CompareResponse, ComparisonInput), ServiceError> {
     let varied = Varied::parse(query.vary.as_deref())?;
     let points = query.points.unwrap_or(100.0 * DEFAULT_TARGET);
-    if !(points.is_finite() && points > 0.0 && points <= 1_000.0) {
+    if !(points.is_finite() && points > 0.0 && points <= MAX_POINTS) {
         return Err(ServiceError::invalid("points", "expected a number above 0, at most 1000"));
     }
-    let target = points / 100.0;
     let mut selected = selectors(app, &query).await?;
     let mut configs = Configs::default();
     let mut items = items::load(app, &mut configs, &selected).await?;
@@ -69,28 +83,17 @@ pub async fn compare(app: &App, query: CompareQuery) -> Result<CompareResponse, 
     let branch = branch::branch(app, &mut configs, &items).await?;
     let tried = tried::tried(app, &mut configs, &items).await?;
     let deployment = deployment(app);
+    let against = match family {
+        Family::AllPairs => None,
+        Family::Against(at) => Some(at),
+    };
+    let input = ComparisonInput { items, against, vary: varied.names, target_points: points, tried };
     // For many items over long runs, this is CPU work.
     let compared = tokio::task::spawn_blocking(move || {
-        let (pairs, ranks) = judge(&items, family, &varied, target);
-        let figures = |(at, item): (usize, &Item)| {
-            let rank = ranks.as_ref().and_then(|ranks| ranks.get(at)).copied();
-            figures::figures(item, rank, &tried[at])
-        };
-        CompareResponse {
-            method_version: METHOD_VERSION,
-            family: family_response(&items, family, pairs.len(), declared),
-            vary: varied.names.clone(),
-            target_points: points,
-            items: items.iter().enumerate().map(figures).collect(),
-            any_better: any_better(&items, family, &pairs),
-            pairs,
-            random,
-            branch,
-            notes: notes(&items, &varied),
-            deployment,
-        }
+        let response = input.compute(deployment);
+        response.map(|response| (CompareResponse { random, branch, ..response }, input))
     });
-    Ok(compared.await.map_err(anyhow::Error::from)?)
+    compared.await.map_err(anyhow::Error::from)?
 }
 
 fn baseline_of(text: &str) -> Option<Baseline> {
@@ -207,15 +210,22 @@ fn notes(items: &[Item], varied: &Varied) -> Vec<String> {
                 .to_owned(),
         );
     }
-    if agents().any(|item| item.trials.iter().any(|trial| !trial.fallback.is_empty())) {
+    if agents().any(|item| item.trials.iter().any(|trial| !trial.input.fallback.is_empty())) {
         notes.push(
             "Days with full research are selected days: their difference has an interval and no verdict."
                 .to_owned(),
         );
     }
-    if agents().any(|item| item.trials.iter().any(|trial| trial.cost.is_none_or(|cost| !cost.is_zero()))) {
+    if agents()
+        .any(|item| item.trials.iter().any(|trial| trial.input.cost.is_none_or(|cost| !cost.is_zero())))
+    {
         notes.push("Returns net of model cost depend on the size of the account.".to_owned());
     }
+    let cutoffs =
+        items.iter().flat_map(|item| item.training_cutoffs.iter().map(move |cutoff| (item, cutoff)));
+    notes.extend(
+        cutoffs.filter_map(|(item, cutoff)| Some(format!("{}: {}.", item.label, cutoff.warning.as_ref()?))),
+    );
     if !varied.names.is_empty() {
         notes.push(format!("The experiment varies: {}.", varied.names.join(", ")));
     }

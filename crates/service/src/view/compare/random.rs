@@ -63,7 +63,7 @@ async fn of_item(
     }
     let mut by_job: BTreeMap<_, Vec<Date>> = BTreeMap::new();
     for day in &series.days {
-        by_job.entry(day.closed.job.clone()).or_default().push(day.date);
+        by_job.entry(day.closed.job.clone()).or_default().push(day.closed.date);
     }
     let mut jobs = Vec::new();
     for job in by_job.keys() {
@@ -89,7 +89,7 @@ async fn of_item(
     if !begins_flat {
         return Ok(unavailable(item, days, "the days begin with holdings, whose orders lie before them"));
     }
-    let dates = series.days.iter().map(|day| day.date).collect();
+    let dates = series.days.iter().map(|day| day.closed.date).collect();
     let traded = (&config.symbols, config.universe.as_deref());
     let ground = ScheduleGround::new(&config.market, traded, series.initial, dates);
     // Of what the cached result depends on, however the item was selected.

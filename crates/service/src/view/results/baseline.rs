@@ -78,9 +78,11 @@ async fn beside(
 ) -> Result<Option<Baselines>, ServiceError> {
     let (market, symbols) = (config.market.clone(), config.symbols.clone());
     let universe = config.universe.clone();
+    let masking = config.translation().cloned();
     let both = tokio::task::spawn_blocking(move || {
         let traded = (&symbols, universe.as_deref());
-        let run = |strategy| run(&dataset, traded, &market, initial, &dates, strategy);
+        let real = |date: Date| masking.as_ref().map_or(date, |masking| masking.real_date(date));
+        let run = |strategy| run(&dataset, traded, &market, initial, (&dates, &real), strategy);
         Ok::<_, LedgerError>(Baselines {
             buy_and_hold: run(Strategy::BuyAndHold)?,
             equal_weight: run(Strategy::EqualWeight)?,
@@ -94,7 +96,7 @@ fn run(
     (symbols, universe): (&BTreeSet<Symbol>, Option<&str>),
     market: &MarketProfile,
     initial: Money,
-    dates: &[Date],
+    (dates, real): (&[Date], &dyn Fn(Date) -> Date),
     strategy: Strategy,
 ) -> Result<BaselineResult, LedgerError> {
     let mut books = Books::new("baseline", market.clone(), initial).reducing();
@@ -125,7 +127,9 @@ fn run(
                 }
             }
             Strategy::EqualWeight => {
-                let this = Some((day.date.year(), day.date.month()));
+                // Of a masked dataset, the months are the real ones.
+                let date = real(day.date);
+                let this = Some((date.year(), date.month()));
                 if month != this && !opens.is_empty() {
                     month = this;
                     entries.extend(rebalance(&mut books, &at_open, day.date, &opens)?);

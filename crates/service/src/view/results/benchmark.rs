@@ -20,6 +20,8 @@ const MAX_NAMED: usize = 20;
 #[derive(Debug, Default)]
 pub(super) struct Requested {
     symbol: Option<Symbol>,
+    /// What the request calls it, if it is another symbol in a masked dataset.
+    real: Option<Symbol>,
     /// Does any of the results' datasets have the symbol?
     is_known: bool,
     /// The error of the first dataset that does not have it.
@@ -35,6 +37,16 @@ impl Requested {
     /// The requested symbol, if there is one.
     pub(super) fn symbol(&self) -> Option<&Symbol> {
         self.symbol.as_ref()
+    }
+
+    /// The same in a masked dataset.
+    pub(super) fn masked(self, symbol: Symbol) -> Self {
+        Self { real: self.symbol.filter(|real| *real != symbol), symbol: Some(symbol), ..Self::default() }
+    }
+
+    /// Its symbol in the masked dataset and its real one.
+    pub(super) fn both(&self) -> Option<(&Symbol, &Symbol)> {
+        self.symbol.as_ref().zip(self.real.as_ref())
     }
 
     /// Records whether a result's dataset has it.

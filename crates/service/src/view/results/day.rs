@@ -1,6 +1,7 @@
 //! One model's day.
 
 use super::super::Configs;
+use super::super::cutoff::{language_models, training_cutoffs};
 use super::super::node_times::NodeTimes;
 use super::super::reasoning::message;
 use super::account;
@@ -10,8 +11,10 @@ use super::recorded::recorded;
 use super::{point_in_time, trades};
 use crate::app::App;
 use crate::error::ServiceError;
+use crate::view::masked;
 use crate::view::quality::books;
 use crate::view::results::conventions::conventions_on;
+use papertape_core::broker::MarketProfile;
 use papertape_core::id::JobId;
 use papertape_core::provenance::{DayQuality, extract};
 use papertape_core::record::{OrderRow, PositionRow};
@@ -25,6 +28,7 @@ use papertape_protocol::results::day::{
     HoldingAtClose, OrderOriginResponse, RejectionResponse, StartingHoldings, Trade,
 };
 use papertape_protocol::results::range::DoneBefore;
+use papertape_runtime::config::SimulationConfig;
 use papertape_store::{OrderPlace, PageRequest, Placed, ResultFilter, SessionFilter, SessionResult};
 use rust_decimal::Decimal;
 
@@ -47,7 +51,8 @@ pub(super) async fn results(
             let found = sessions(app, (&agent, &done_in), (from, to)).await?;
             let is_found = !found.is_empty();
             for session in found {
-                results.push(result(app, configs, (&job, session), level).await?);
+                let found = result(app, configs, (&job, session), level).await?;
+                results.push(real(configs.of(app, &done_in).await?, found)?);
             }
             if is_found {
                 break;
@@ -63,21 +68,13 @@ async fn result(
     (job, session): (&JobId, SessionResult),
     level: ReasoningLevel,
 ) -> Result<DayResult, ServiceError> {
-    let Placed { actions, orders } = app.store.placed(session.id).await?;
+    let placed = app.store.placed(session.id).await?;
     let traded_here = configs.of(app, &session.job).await?.filter(|config| config.imported.is_none());
     let market = traded_here.map(|config| config.market.clone());
-    let mut trades: Vec<Trade> = trades::fills(app, session.id, &session.positions, &session.orders)
-        .await?
-        .into_iter()
-        .map(|filled| filled.with_fee_parts(market.as_ref(), session.date))
-        .collect();
-    for trade in &mut trades {
-        trade.path = actions.get(&trade.action_id).map(ToString::to_string);
-        trade.order = trade.order_id.as_ref().and_then(|id| orders.get(id)).map(origin);
-    }
+    let trades = session_trades(app, market.as_ref(), &session, &placed).await?;
     let mut rejections: Vec<RejectionResponse> = session.orders.iter().filter_map(rejected).collect();
     for refused in &mut rejections {
-        refused.order = orders.get(&refused.order_id).map(origin);
+        refused.order = placed.orders.get(&refused.order_id).map(origin);
     }
     let said = match level {
         ReasoningLevel::None => None,
@@ -95,6 +92,8 @@ async fn result(
     let conventions = config.map(|config| conventions_on(app, config, session.date));
     let continued = config.and_then(|config| config.done_until(&session.agent));
     let is_llm = config.and_then(|config| super::super::is_llm(config, &session.agent));
+    let models = config.map(|config| language_models(config, &session.agent)).unwrap_or_default();
+    let training_cutoffs = training_cutoffs(app, &models, &[session.date].into());
     let counts = app.store.order_counts(&[session.id]).await?;
     let quality = DayQuality::of(session.status, session.error.as_deref(), session.metadata.as_ref());
     Ok(DayResult {
@@ -105,6 +104,7 @@ async fn result(
         job_id: session.job.to_string(),
         done_before: DoneBefore::spans(job, std::iter::once((session.date, &session.job))),
         rules_version,
+        training_cutoffs,
         conventions,
         starting_position: starting(&session),
         daily_metrics: daily_metrics(&session, continued),
@@ -119,7 +119,35 @@ async fn result(
         metadata: metadata(&session, is_llm),
         provenance: told,
         reasoning: said,
+        masked: None,
     })
+}
+
+/// A session's fills, with where their orders were placed, and with the components of their fees by the market's rules.
+pub(crate) async fn session_trades(
+    app: &App,
+    market: Option<&MarketProfile>,
+    session: &SessionResult,
+    placed: &Placed,
+) -> Result<Vec<Trade>, ServiceError> {
+    let filled = trades::fills(app, session.id, &session.positions, &session.orders).await?;
+    let trades = filled.into_iter().map(|filled| {
+        let mut trade = filled.with_fee_parts(market, session.date);
+        trade.path = placed.actions.get(&trade.action_id).map(ToString::to_string);
+        trade.order = trade.order_id.as_ref().and_then(|id| placed.orders.get(id)).map(origin);
+        trade
+    });
+    Ok(trades.collect())
+}
+
+/// The day of a masked job under real names and dates. What the agent wrote stays as it is.
+fn real(config: Option<&SimulationConfig>, mut result: DayResult) -> Result<DayResult, ServiceError> {
+    let Some(masking) = config.and_then(|config| masked::translation(config, None)) else {
+        return Ok(result);
+    };
+    let reasoning = result.reasoning.take();
+    let result = masked::real(&masking, result)?;
+    Ok(DayResult { reasoning, masked: config.and_then(masked::mark), ..result })
 }
 
 async fn conversation(app: &App, session: &SessionResult) -> Result<Vec<MessageResponse>, ServiceError> {

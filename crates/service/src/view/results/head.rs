@@ -8,6 +8,7 @@ use crate::app::App;
 use crate::error::ServiceError;
 use crate::view::deployment;
 use crate::view::fills::is_fill;
+use crate::view::masked;
 use crate::view::quality::books;
 use crate::view::results::conventions::conventions_on;
 use crate::view::usage::usage;
@@ -34,6 +35,8 @@ pub async fn session_head(app: &App, session: i64) -> Result<SessionHeadResponse
     let config = configs.of(app, &brief.job).await?;
     let is_llm = config.and_then(|config| is_llm(config, &brief.agent));
     let conventions = config.map(|config| conventions_on(app, config, brief.date));
+    let mark = config.and_then(masked::mark);
+    let masking = config.and_then(|config| masked::translation(config, None));
     let metadata = result.metadata.as_ref();
     let of = (&brief.job, &brief.agent, brief.date);
     let point_in_time_reason = point_in_time::reason(app, &mut configs, of, metadata).await?;
@@ -46,7 +49,7 @@ pub async fn session_head(app: &App, session: i64) -> Result<SessionHeadResponse
     let counts = app.store.order_counts(&[id]).await?;
     let quality = DayQuality::of(result.status, result.error.as_deref(), metadata);
     let beside = |at: usize| neighbours[at].map(|(id, date)| NeighbourResponse { session_id: id.0, date });
-    Ok(SessionHeadResponse {
+    let mut head = SessionHeadResponse {
         session_id: session,
         job_id: brief.job.to_string(),
         date: brief.date,
@@ -72,8 +75,13 @@ pub async fn session_head(app: &App, session: i64) -> Result<SessionHeadResponse
         provenance: Provenance { point_in_time_reason, ..provenance(metadata) },
         previous: beside(0),
         next: beside(1),
+        masked: mark,
         deployment: deployment(app),
-    })
+    };
+    let Some(masking) = masking else { return Ok(head) };
+    let summary = head.session_summary.take();
+    let head = masked::real(&masking, head)?;
+    Ok(SessionHeadResponse { session_summary: summary, ..head })
 }
 
 /// A desk's decisions, by instrument; empty for other agents and open sessions.

@@ -1,11 +1,12 @@
 //! Results of a day, or of a range with its baselines: `GET /results`.
 
-use super::{Configs, plain};
+use super::{Configs, masked, plain};
 use crate::app::App;
 use crate::error::ServiceError;
 use crate::view::deployment;
 use benchmark::Requested;
 use papertape_core::id::{AgentName, JobId};
+use papertape_core::time::Date;
 use papertape_protocol::results::{DayResults, RangeResults, ResultsQuery, ResultsResponse};
 use papertape_store::ResultFilter;
 
@@ -15,6 +16,7 @@ mod benchmark;
 mod conventions;
 mod day;
 mod head;
+mod ledger;
 mod load;
 mod measure;
 mod point_in_time;
@@ -30,7 +32,10 @@ mod trades;
 
 pub(crate) use benchmark::unknown_benchmark;
 pub use conventions::conventions_of;
+pub(crate) use day::session_trades;
 pub use head::session_head;
+pub(crate) use ledger::{RecordedDay, recorded_days};
+pub(crate) use measure::{DayFigures, history, metrics};
 
 pub(super) use baseline::BaselineCache;
 pub(super) use benchmark::opens_account;
@@ -50,6 +55,16 @@ pub async fn results(app: &App, query: ResultsQuery) -> Result<ResultsResponse, 
     let job = plain("job_id", query.job_id.as_ref())?.map(JobId::from);
     let mut requested = Requested::of(plain("benchmark", query.benchmark.as_ref())?);
     let mut configs = Configs::default();
+    // Only a job that is requested can be masked: others are never the newest of an agent.
+    let of_job = match &job {
+        Some(job) => configs.of(app, job).await?.cloned(),
+        None => None,
+    };
+    let own = |date: Option<Date>| date.map(|date| masked::own_date(of_job.as_ref(), date));
+    if let (Some(config), Some(real)) = (&of_job, requested.symbol()) {
+        let masked = masked::own_symbol(app, config, real);
+        requested = requested.masked(masked);
+    }
     if let Some(date) = query.date {
         if requested.symbol().is_some() {
             return Err(ServiceError::invalid(
@@ -60,7 +75,7 @@ pub async fn results(app: &App, query: ResultsQuery) -> Result<ResultsResponse, 
         if query.start_date.is_some() || query.end_date.is_some() {
             return Err(ServiceError::invalid("date", "give a day or a range, not both"));
         }
-        let filter = ResultFilter { from: Some(date), to: Some(date), agent: model, job };
+        let filter = ResultFilter { from: own(Some(date)), to: own(Some(date)), agent: model, job };
         let results = day::results(app, &mut configs, &filter, query.reasoning).await?;
         if results.is_empty() {
             return Err(nothing(&filter));
@@ -73,7 +88,7 @@ pub async fn results(app: &App, query: ResultsQuery) -> Result<ResultsResponse, 
     {
         return Err(ServiceError::invalid("end_date", format!("{end} is before start_date {start}")));
     }
-    let filter = ResultFilter { from: query.start_date, to: query.end_date, agent: model, job };
+    let filter = ResultFilter { from: own(query.start_date), to: own(query.end_date), agent: model, job };
     let results = range::results(app, &mut configs, &filter, (query.reasoning, &mut requested)).await?;
     requested.finish()?;
     let first = results.iter().map(|result| result.start_date).min();

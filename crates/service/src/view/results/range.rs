@@ -1,35 +1,36 @@
 //! One model's range of days, and its metrics.
 
 use super::super::Configs;
+use super::super::cutoff::{language_models, training_cutoffs};
 use super::account;
 use super::baseline::BaselineCache;
 use super::benchmark::{self, Compared};
 use super::load::{self, SelectedJob, chain, chosen};
-use super::measure::{history, measured};
+use super::measure::{DayFigures, history, metrics};
 use super::range_reasoning::{conversations, summaries};
 use super::{Requested, Researched, point_in_time, trades};
 use crate::app::App;
 use crate::error::ServiceError;
 use crate::result_cache::ResultKey;
+use crate::view::masked;
 use crate::view::results::conventions::conventions;
 use crate::view::results::refill::refill;
 use papertape_core::broker::MarketProfile;
 use papertape_core::id::{AgentName, JobId, Symbol};
-use papertape_core::market::Dataset;
-use papertape_core::metric::{DayValue, PeriodInput, TradedAmount};
-use papertape_core::money::Money;
+use papertape_core::market::{Dataset, Masking};
+use papertape_core::metric::DayValue;
 use papertape_core::provenance::DayQuality;
 use papertape_core::record::DayStatus;
 use papertape_core::time::Date;
+use papertape_protocol::masking::MaskedResponse;
 use papertape_protocol::number::number;
 use papertape_protocol::quality::DegradedDayResponse;
 use papertape_protocol::results::ReasoningLevel;
-use papertape_protocol::results::metrics::Metrics;
 use papertape_protocol::results::range::{
     DailyPortfolioValue, DoneBefore, FullResearch, RangeProvenance, RangeResult,
 };
+use papertape_runtime::config::SimulationConfig;
 use papertape_store::{ClosedDay, ResultFilter};
-use rust_decimal::Decimal;
 use serde_json::Value;
 use std::sync::Arc;
 
@@ -39,19 +40,11 @@ const MAX_CONVERSATIONS: usize = 500;
 /// A closed day.
 pub(super) struct Closed {
     pub(super) day: ClosedDay,
-    figures: Figures,
+    figures: DayFigures,
     is_full: bool,
     quality: Option<DayQuality>,
     /// Of an unverified day, the metadata that says why.
     unverified: Option<Value>,
-}
-
-/// The inputs of a day to the metrics of a period.
-struct Figures {
-    before: Money,
-    value: DayValue,
-    fills: Vec<TradedAmount>,
-    closed_pnl: Vec<Money>,
 }
 
 /// The range of each model, by model.
@@ -80,8 +73,12 @@ pub(super) async fn results(
             }
             ReasoningLevel::Summary | ReasoningLevel::Full => None,
         };
+        let translation = configs
+            .of(app, &job)
+            .await?
+            .and_then(|config| Some((masked::translation(config, requested.both())?, masked::mark(config))));
         if let Some(known) = key.as_ref().and_then(|key| app.results.get(key)) {
-            results.push(RangeResult::clone(&known));
+            results.push(real(translation, RangeResult::clone(&known))?);
             continue;
         }
         let mut closed = Vec::new();
@@ -103,10 +100,27 @@ pub(super) async fn results(
             if let Some(key) = key {
                 app.results.insert(key, &found);
             }
-            results.push(found);
+            results.push(real(translation, found)?);
         }
     }
     Ok(results)
+}
+
+/// The range of a masked job under real names and dates. What agents wrote stays as it is.
+fn real(
+    translation: Option<(Masking, Option<MaskedResponse>)>,
+    mut result: RangeResult,
+) -> Result<RangeResult, ServiceError> {
+    let Some((masking, mark)) = translation else { return Ok(result) };
+    let mut reasoning = result.reasoning.take();
+    for day in reasoning.iter_mut().flatten() {
+        day.date = masking.real_date(day.date);
+    }
+    if let Some(benchmark) = result.benchmark.as_mut().filter(|_| masking.kind.replaces_entities()) {
+        benchmark.name = None;
+    }
+    let result = masked::real(&masking, result)?;
+    Ok(RangeResult { reasoning, masked: mark, ..result })
 }
 
 /// The metric inputs of a closed day.
@@ -115,7 +129,7 @@ async fn close(app: &App, day: ClosedDay) -> Result<Closed, ServiceError> {
     let researched = Researched::read(day.metadata.as_deref());
     let value =
         DayValue { day: day.date, portfolio_value: day.portfolio_value, gross_exposure: day.gross_exposure };
-    let figures = Figures {
+    let figures = DayFigures {
         before: day.starting_value,
         value,
         fills: fills.iter().map(|filled| filled.amount).collect(),
@@ -141,8 +155,8 @@ async fn result(
         ReasoningLevel::Full => Some(conversations(app, &closed).await?),
     };
     let (first, last) = (&days[0], &days[days.len() - 1]);
-    let all: Vec<&Figures> = days.iter().map(|day| &day.figures).collect();
-    let full: Vec<&Figures> = days.iter().filter(|day| day.is_full).map(|day| &day.figures).collect();
+    let all: Vec<&DayFigures> = days.iter().map(|day| &day.figures).collect();
+    let full: Vec<&DayFigures> = days.iter().filter(|day| day.is_full).map(|day| &day.figures).collect();
     let dates: Vec<Date> = days.iter().map(|day| day.day.date).collect();
     let those = |wanted: fn(&Closed) -> bool| -> Vec<Date> {
         days.iter().filter(|day| wanted(day)).map(|day| day.day.date).collect()
@@ -155,6 +169,8 @@ async fn result(
     // A job of another kind names no market; its metrics use the default market.
     let year =
         config.map_or_else(MarketProfile::us_equity, |config| config.market.clone()).trading_days_per_year;
+    let models = config.map(|config| language_models(config, agent)).unwrap_or_default();
+    let training_cutoffs = training_cutoffs(app, &models, &dates.iter().copied().collect());
     let span = (first.day.date, last.day.date);
     let conventions = config.map(|config| conventions(config, dataset.as_deref(), span));
     let refilled_at_next_open = match config {
@@ -168,7 +184,8 @@ async fn result(
         benchmark::benchmark(symbol, dataset.as_deref(), compared)
     });
     let values: Vec<DayValue> = all.iter().map(|day| day.value).collect();
-    let history = history(first.figures.before, &values, dataset.as_deref(), year);
+    let masking = config.and_then(SimulationConfig::translation);
+    let history = history(first.figures.before, &values, (dataset.as_deref(), masking), year);
     let baselines = match (dataset, config) {
         (Some(dataset), Some(config)) => {
             beside.of(dataset, (job, config), first.figures.before, dates).await?
@@ -189,6 +206,7 @@ async fn result(
         done_before: DoneBefore::spans(job, days.iter().map(|day| (day.day.date, &day.day.job))),
         rules_version: configs.rules_version(app, job).await?,
         is_llm: configs.is_llm(app, job, agent).await?,
+        training_cutoffs,
         start_date: first.day.date,
         end_date: last.day.date,
         starting_portfolio_value: number(first.figures.before.0),
@@ -214,6 +232,7 @@ async fn result(
         baselines,
         benchmark,
         reasoning,
+        masked: None,
     })
 }
 
@@ -233,48 +252,15 @@ fn at_close(day: &Closed) -> DailyPortfolioValue {
     }
 }
 
-/// The metrics of some of the days. If days are omitted, the returns of the others are chained from the first
-/// starting value, with each day's exposure and fills in the same proportion; costs are as paid. Nothing follows
-/// an insolvency.
-fn metrics(days: &[&Figures], trading_days_per_year: u16) -> Metrics {
-    let initial = days.first().map_or(Money::ZERO, |day| day.before);
-    let mut level = initial;
-    let mut values = Vec::with_capacity(days.len());
-    let mut fills = Vec::new();
-    for day in days {
-        if !values.is_empty() && !level.is_positive() && level != day.before {
-            break;
-        }
-        // 1 as long as each day begins where the previous one ended.
-        let scale = if level == day.before { Some(Decimal::ONE) } else { level.0.checked_div(day.before.0) };
-        let scaled = |money: Money| Money(scale.and_then(|by| money.0.checked_mul(by)).unwrap_or(money.0));
-        level = scaled(day.value.portfolio_value);
-        values.push(DayValue {
-            day: day.value.day,
-            portfolio_value: level,
-            gross_exposure: scaled(day.value.gross_exposure),
-        });
-        let of = |fill: &TradedAmount| TradedAmount { notional: scaled(fill.notional), ..*fill };
-        fills.extend(day.fills.iter().map(of));
-    }
-    let closed_pnl: Vec<Money> = days.iter().flat_map(|day| day.closed_pnl.iter().copied()).collect();
-    let input = PeriodInput {
-        initial,
-        days: &values,
-        fills: &fills,
-        closed_pnl: &closed_pnl,
-        daily_risk_free: 0.0,
-        trading_days_per_year,
-    };
-    measured(&input)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use papertape_core::metric::TradedAmount;
+    use papertape_core::money::Money;
     use papertape_protocol::number::figure;
+    use rust_decimal::Decimal;
 
-    fn day(number: i8, before: i64, after: i64) -> Figures {
+    fn day(number: i8, before: i64, after: i64) -> DayFigures {
         let (before, portfolio_value) = (Money::from(before), Money::from(after));
         let value = DayValue {
             day: jiff::civil::date(2012, 10, number),
@@ -282,7 +268,7 @@ mod tests {
             gross_exposure: Money(portfolio_value.0 / Decimal::TWO),
         };
         let fill = TradedAmount { notional: before, fee: Money::from(1), slippage: Money::ZERO };
-        Figures { before, value, fills: vec![fill], closed_pnl: Vec::new() }
+        DayFigures { before, value, fills: vec![fill], closed_pnl: Vec::new() }
     }
 
     /// Up 10%, down by half, up 10%: without the middle day that is up 21%, half invested as before, each

@@ -1,6 +1,6 @@
 //! The daily values of an agent in one job, with what a comparison needs of each day.
 
-use super::super::Configs;
+use super::super::{Configs, masked};
 use super::refill::refill;
 use super::{load, researched::Researched};
 use crate::app::App;
@@ -41,6 +41,7 @@ pub(in crate::view) struct AgentSeries {
 
 /// A closed day.
 pub(in crate::view) struct SeriesDay {
+    /// The real day; that of the job's own books is in `closed`.
     pub(in crate::view) date: Date,
     pub(in crate::view) value: Money,
     pub(in crate::view) is_full: bool,
@@ -125,10 +126,18 @@ async fn series(
         None => RefilledValues::Unavailable("the job is not a simulation".to_owned()),
     };
     let initial = closed.first().map_or(Money::ZERO, |day| day.starting_value);
+    let real = |date: Date| masked::real_date(config, date);
+    let refilled = match refilled {
+        RefilledValues::Values(values) => {
+            RefilledValues::Values(values.into_iter().map(|(date, value)| (real(date), value)).collect())
+        }
+        other => other,
+    };
+    let planned = planned.into_iter().map(real).collect();
     let days = closed.into_iter().map(|closed| {
         let (cost, unpriced) = costs.get(&(closed.job.clone(), closed.date)).copied().unwrap_or_default();
         SeriesDay {
-            date: closed.date,
+            date: real(closed.date),
             value: closed.portfolio_value,
             is_full: Researched::read(closed.metadata.as_deref()).is_full(),
             cost,

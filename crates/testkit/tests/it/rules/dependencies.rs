@@ -21,7 +21,16 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("papertape-market", &["papertape-core"]),
     ("papertape-store", &["papertape-core", "papertape-redact"]),
     ("papertape-protocol", &["papertape-core"]),
-    ("papertape-runtime", &["papertape-core", "papertape-redact", "papertape-agents", "papertape-assistant"]),
+    (
+        "papertape-runtime",
+        &[
+            "papertape-core",
+            "papertape-redact",
+            "papertape-agents",
+            "papertape-assistant",
+            "papertape-evidence",
+        ],
+    ),
     (
         "papertape-service",
         &[
@@ -211,7 +220,7 @@ fn dependencies_go_one_way() {
         }
     }
     hold(
-        "core <- {agents, assistant, evidence, house, llm, market, store, protocol}; {core, agents, assistant} <- runtime; \
+        "core <- {agents, assistant, evidence, house, llm, market, store, protocol}; {core, agents, assistant, evidence} <- runtime; \
          {runtime, store, market, llm, house, evidence, protocol} <- service <- {api, cli, integrations} <- papertape; the test kit is for tests alone:",
         &findings,
     );

@@ -100,8 +100,10 @@ impl MarketProfile {
         let flat =
             Money(checked::round(checked::mul(value.0, rate)?, checked::MONEY_DP)).max(self.fees.minimum);
         parts.push(FeePart { name: "fee".to_owned(), category: FeeCategory::Commission, amount: flat });
+        let shares = Quantity(checked::mul(fill.quantity.0, self.price_unit(fill.symbol))?);
+        let fill = FeeInput { quantity: shares, ..*fill };
         for schedule in &self.fee_schedule {
-            if let Some(amount) = schedule.amount(fill, value)? {
+            if let Some(amount) = schedule.amount(&fill, value)? {
                 parts.push(FeePart { name: schedule.name.clone(), category: schedule.category, amount });
             }
         }

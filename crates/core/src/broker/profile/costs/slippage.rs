@@ -49,9 +49,14 @@ impl From<FillModel> for FillTiming {
 }
 
 impl SlippageRule {
+    /// Whether it names the base asset of this instrument.
+    #[must_use]
+    pub fn names(&self, symbol: &Symbol) -> bool {
+        self.symbols.iter().any(|base| is_base_asset(symbol, base))
+    }
+
     pub(super) fn applies(&self, symbol: &Symbol, timing: FillTiming) -> bool {
-        self.fill.is_none_or(|fill| fill == timing)
-            && (self.symbols.is_empty() || self.symbols.iter().any(|base| is_base_asset(symbol, base)))
+        self.fill.is_none_or(|fill| fill == timing) && (self.symbols.is_empty() || self.names(symbol))
     }
 
     pub(super) fn covers_all(&self) -> bool {

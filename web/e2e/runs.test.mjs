@@ -1,0 +1,89 @@
+// The list of runs in a real browser: labeled, searched, sorted, compared and downloaded.
+import assert from 'node:assert/strict'
+import { readFile } from 'node:fs/promises'
+import { after, before, test } from 'node:test'
+import { startWorld } from './world.mjs'
+
+const WEEK = { start_date: '2012-10-01', end_date: '2012-10-05', initial_cash: 10000, summaries: false }
+
+let world
+before(async () => {
+  world = await startWorld()
+})
+after(() => world.close())
+
+test('runs are labeled, found, sorted, compared and downloaded', async () => {
+  const first = await world.run({ ...WEEK, symbols: ['AAPL'], models: ['house::momentum'] })
+  const second = await world.run({ ...WEEK, symbols: ['IBM'], models: ['house::contrarian', 'house::buy_and_hold'] })
+  await world.run({ ...WEEK, symbols: ['MSFT'], models: ['house::momentum'], seed: 3 })
+  const page = await world.page()
+  await page.goto('/app/runs')
+  const table = page.getByRole('table', { name: 'Runs' })
+  await table.getByRole('link', { name: 'IBM', exact: true }).waitFor()
+
+  // Labels are edited in the row, and are in the record.
+  await page.getByRole('button', { name: 'Edit labels of IBM' }).click()
+  await page.getByLabel('Name', { exact: true }).fill('Cautious autumn')
+  await page.getByLabel('Tags', { exact: true }).fill('paper, autumn')
+  await page.getByLabel('Note', { exact: true }).fill('Compare with the other one')
+  await page.getByRole('button', { name: 'Save' }).click()
+  await table.getByRole('link', { name: 'Cautious autumn' }).waitFor()
+  const { job } = await world.json('GET', `/jobs/${second}`)
+  assert.deepEqual([job.labels.name, job.labels.tags], ['Cautious autumn', ['autumn', 'paper']])
+
+  // The search is in the address and survives a reload.
+  const rows = table.locator('.runs-place')
+  await page.keyboard.press('/')
+  await page.keyboard.type('AUTUMN contrarian')
+  await page.waitForURL(/search=AUTUMN/)
+  await page.waitForFunction(() => document.querySelectorAll('.runs-place').length === 1)
+  await page.reload()
+  await table.getByRole('link', { name: 'Cautious autumn' }).waitFor()
+  assert.equal(await rows.count(), 1)
+  await page.getByRole('button', { name: 'Clear filters' }).click()
+  await page.waitForFunction(() => document.querySelectorAll('.runs-place').length === 3)
+  await table.getByRole('link', { name: 'Show runs tagged paper' }).click()
+  await page.waitForURL(/tag=paper/)
+  await page.waitForFunction(() => document.querySelectorAll('.runs-place').length === 1)
+  await page.getByRole('button', { name: 'Clear filters' }).click()
+
+  // Named runs come first in the order of names.
+  await page.getByRole('columnheader', { name: 'Run' }).getByRole('button').click()
+  await page.waitForURL(/sort=name/)
+  await page.waitForFunction(() => document.querySelector('.runs-place .runs-link')?.textContent === 'Cautious autumn')
+  assert.equal(await page.getByRole('columnheader', { name: 'Run' }).getAttribute('aria-sort'), 'ascending')
+
+  // Results of each agent are next to it.
+  await table.locator('.runs-cell.return .up, .runs-cell.return .down').first().waitFor()
+  const download = page.waitForEvent('download')
+  await page.getByRole('button', { name: 'CSV' }).click()
+  const lines = (await readFile(await (await download).path(), 'utf8')).trim().split('\r\n')
+  assert.equal(lines.length, 5, 'a header and four agents')
+  assert.match(lines[1], /Cautious autumn,autumn paper,Compare with the other one,completed/)
+  assert.match(lines[0], /total_return/)
+  const image = page.waitForEvent('download')
+  await page.getByRole('button', { name: 'PNG' }).click()
+  const bytes = await readFile(await (await image).path())
+  assert.deepEqual([...bytes.subarray(1, 4)], [...'PNG'].map((letter) => letter.charCodeAt(0)))
+
+  await page.getByRole('checkbox', { name: 'Select Cautious autumn to compare' }).check()
+  await page.getByRole('checkbox', { name: 'Select AAPL to compare' }).check()
+  const compare = new URL(await page.getByRole('link', { name: 'Compare 2 runs' }).getAttribute('href'), world.url)
+  assert.deepEqual(compare.searchParams.get('select').split(',').sort(), [`job:${first}`, `job:${second}`].sort())
+
+  // A column is hidden for good; the research quality cannot be.
+  await page.getByText('Columns', { exact: true }).click()
+  await page.getByLabel('Drawdown').uncheck()
+  await page.reload()
+  await page.getByRole('columnheader', { name: 'Research' }).waitFor()
+  assert.equal(await page.getByRole('columnheader', { name: 'Drawdown' }).count(), 0)
+  const violations = await world.violations(page, '/app/runs')
+  assert.equal(violations.join('\n'), '')
+
+  const phone = await world.page({}, { width: 390, height: 844 })
+  await phone.goto('/app/runs')
+  await phone.locator('.runs-cell.quality').first().waitFor()
+  assert.ok(await phone.evaluate(() => document.documentElement.scrollWidth <= 390), 'nothing is wider than the screen')
+})
+
+test('no page violated the content policy or threw an error', () => world.assertNoProblems())

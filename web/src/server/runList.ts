@@ -1,0 +1,66 @@
+// The list of runs, which the server searches, filters and sorts, and the labels of runs.
+import { infiniteQueryOptions, type InfiniteData, useMutation, useQueryClient } from '@tanstack/react-query'
+import { address, read, send } from './client'
+import type { Job, Jobs, Labels, LabelsPatch } from './types'
+
+/** Which runs, and in which order: parameters of `GET /jobs`. */
+export interface RunListQuery {
+  search?: string | undefined
+  status?: string | undefined
+  tag?: string | undefined
+  model?: string | undefined
+  dataset?: string | undefined
+  quality?: string | undefined
+  from?: string | undefined
+  to?: string | undefined
+  sort?: string | undefined
+}
+
+/** The first page is small, so that it is visible soon. */
+const FIRST_PAGE = 50
+const PAGE = 200
+/** A list of more pages is not read again in the background. */
+const MAX_REFRESHED_PAGES = 2
+
+const readPage = (query: RunListQuery, cursor: string | undefined, limit: number, signal?: AbortSignal) =>
+  read('/jobs', {}, { ...query, kind: 'simulate', limit, cursor } as never, signal)
+
+const isShort = (query: { state: { data?: { pages: unknown[] } | undefined } }) => (query.state.data?.pages.length ?? 0) <= MAX_REFRESHED_PAGES
+
+export const runList = (query: RunListQuery) =>
+  infiniteQueryOptions({
+    queryKey: ['jobs', 'list', query],
+    queryFn: ({ pageParam, signal }) => readPage(query, pageParam, pageParam === undefined ? FIRST_PAGE : PAGE, signal),
+    initialPageParam: undefined as string | undefined,
+    getNextPageParam: (page) => page.next_cursor ?? undefined,
+    refetchInterval: (query) => (isShort(query) ? 20_000 : false),
+    refetchOnWindowFocus: isShort,
+    refetchOnMount: isShort,
+  })
+
+/** All runs of a query, page by page. */
+export async function readAllRuns(query: RunListQuery): Promise<Job[]> {
+  const all: Job[] = []
+  let cursor: string | undefined
+  do {
+    const page = await readPage(query, cursor, PAGE)
+    all.push(...page.jobs)
+    cursor = page.next_cursor ?? undefined
+  } while (cursor)
+  return all
+}
+
+/** Changes the labels of a run, and shows them in every list without reading it again. */
+export function useLabels(jobId: string) {
+  const client = useQueryClient()
+  return useMutation({
+    mutationFn: (patch: LabelsPatch) => send<{ labels: Labels }>('PATCH', address('/jobs/{id}/labels', { id: jobId }), patch),
+    onSuccess: ({ labels }) => {
+      const change = (job: Job): Job => (job.job_id === jobId ? { ...job, labels } : job)
+      client.setQueriesData<InfiniteData<Jobs>>({ queryKey: ['jobs'] }, (list) =>
+        list && { ...list, pages: list.pages.map((page) => ({ ...page, jobs: page.jobs.map(change) })) },
+      )
+      client.setQueryData<Job>(['job', jobId, 'summary'], (job) => job && change(job))
+    },
+  })
+}
