@@ -1,4 +1,5 @@
 // English texts. Their keys are the keys of every language.
+import { enJudging } from './en.judging'
 import { enLineage } from './en.lineage'
 import { enViews } from './en.views'
 import { enWork } from './en.work'
@@ -7,6 +8,7 @@ export const en = {
   ...enViews,
   ...enWork,
   ...enLineage,
+  ...enJudging,
 
   'nav.label': 'Navigation',
   'nav.skip': 'Skip to content',

@@ -1,5 +1,6 @@
 // 中文文本。
 import type { en } from './en'
+import { zhJudging } from './zh.judging'
 import { zhLineage } from './zh.lineage'
 import { zhViews } from './zh.views'
 import { zhWork } from './zh.work'
@@ -8,6 +9,7 @@ export const zh: Record<keyof typeof en, string> = {
   ...zhViews,
   ...zhWork,
   ...zhLineage,
+  ...zhJudging,
 
   'nav.label': '导航',
   'nav.skip': '跳到正文',
