@@ -6,10 +6,13 @@ import { health } from '@/server/queries'
 import { type TextKey, type Translate, useText } from '@/shared/i18n'
 import { changeSettings, followSystemTheme, isDark, languageOf, useSettings } from '@/shared/settings'
 import { Icon, type IconName, Logo } from '@/shared/ui/icons'
+import { Palette } from './palette/Palette'
 import { Keys, useShortcuts } from './shortcuts'
 
 const NAVIGATION: { to: string; icon: IconName; text: TextKey; gap?: boolean }[] = [
   { to: '/app/runs', icon: 'runs', text: 'nav.runs' },
+  { to: '/app/compare', icon: 'compare', text: 'nav.compare' },
+  { to: '/app/experiments', icon: 'experiments', text: 'nav.experiments' },
   { to: '/app/memory', icon: 'memory', text: 'nav.memory' },
   { to: '/app/data', icon: 'data', text: 'nav.data' },
   { to: '/app/profiles', icon: 'profiles', text: 'nav.profiles' },
@@ -47,6 +50,7 @@ export function Shell() {
           <Logo />
           <span>Papertape</span>
         </Link>
+        <Palette />
         {NAVIGATION.map((item) => (
           <NavItem key={item.to} {...item} />
         ))}

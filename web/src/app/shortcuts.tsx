@@ -8,6 +8,8 @@ import { Dialog } from '@/shared/ui/dialog'
 
 const VIEWS: Record<string, { to: string; text: TextKey }> = {
   r: { to: '/app/runs', text: 'nav.runs' },
+  v: { to: '/app/compare', text: 'nav.compare' },
+  e: { to: '/app/experiments', text: 'nav.experiments' },
   m: { to: '/app/memory', text: 'nav.memory' },
   d: { to: '/app/data', text: 'nav.data' },
   p: { to: '/app/profiles', text: 'nav.profiles' },
@@ -52,6 +54,7 @@ export function Keys({ onClose }: { onClose: () => void }) {
   const t = useText()
   const rows: [string[], string][] = [
     ...Object.entries(VIEWS).map(([key, { text }]): [string[], string] => [['g', key], t(text)]),
+    [['Ctrl', 'k'], t('palette.open')],
     [['n'], t('keys.new')],
     [['['], t('keys.previous')],
     [[']'], t('keys.next')],

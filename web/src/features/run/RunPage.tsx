@@ -14,6 +14,7 @@ import { HouseTag, StatusMark, Tabs, Tag } from '@/shared/ui/parts'
 import { JobQualityTag, useCost } from '@/shared/ui/quality'
 import { Empty, Failed, Loading, Note } from '@/shared/ui/states'
 import { isMissing } from '@/shared/missing'
+import { AuditPanel } from '../audit/AuditPanel'
 import { JobLogPanel } from '../jobLog/JobLogPanel'
 import { BenchmarkPick } from './BenchmarkPick'
 import { BranchForm } from './BranchForm'
@@ -104,7 +105,7 @@ function SelectedTab({ tab, job, curves }: { tab: Tab; job: Job; curves: UseQuer
     case 'log':
       return <JobLogPanel jobId={job.job_id} expectType={job.kind} initialJob={job} />
     case 'setup':
-      return <Setup job={job} />
+      return <><Setup job={job} /><AuditPanel jobId={job.job_id} /></>
     default:
       return <PerformanceTab job={job} curves={curves} />
   }

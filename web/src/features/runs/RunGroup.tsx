@@ -12,6 +12,7 @@ import { useNow } from '@/shared/now'
 import { HouseTag, StatusMark, Tag } from '@/shared/ui/parts'
 import { UnverifiedTag } from '@/shared/ui/pointInTime'
 import { JobQualityTag, QualityShare, useCost } from '@/shared/ui/quality'
+import { CompareTick } from '../compare/Tick'
 
 export function RunGroup({ job }: { job: Job }) {
   const results = useQuery({
@@ -111,6 +112,7 @@ function AgentRow({ job, name, isLlm, result, loading }: AgentRowProps) {
   return (
     <div className="runs-row" role="row">
       <span role="cell" className="row">
+        <CompareTick jobId={job.job_id} agent={name} />
         <Link to="/app/runs/$jobId" params={{ jobId: job.job_id }} className="clip plain-link" title={name}>
           {name}
         </Link>

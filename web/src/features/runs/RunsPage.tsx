@@ -10,6 +10,7 @@ import { useTitle } from '@/shared/title'
 import { Icon } from '@/shared/ui/icons'
 import { More, Segments } from '@/shared/ui/parts'
 import { Empty, Failed, Loading } from '@/shared/ui/states'
+import { CompareBar } from '../compare/Tick'
 import { NewRun } from './NewRun'
 import { RunGroup } from './RunGroup'
 
@@ -80,6 +81,7 @@ export function RunsPage() {
       )}
       {all.length > 0 && <Table jobs={visible} searching={searching} />}
       {!searching && <More has={hasNextPage} busy={isFetchingNextPage} onMore={() => void fetchNextPage()} />}
+      <CompareBar />
       {search.new && <NewRun onClose={() => open(false)} />}
     </div>
   )
