@@ -6,6 +6,7 @@ import { health } from '@/server/queries'
 import { type TextKey, type Translate, useText } from '@/shared/i18n'
 import { changeSettings, followSystemTheme, isDark, languageOf, useSettings } from '@/shared/settings'
 import { Icon, type IconName, Logo } from '@/shared/ui/icons'
+import { TouchTitles } from '@/shared/ui/touchTitles'
 import { Palette } from './palette/Palette'
 import { Keys, useShortcuts } from './shortcuts'
 
@@ -46,7 +47,7 @@ export function Shell() {
         {t('nav.skip')}
       </a>
       <nav className="side" aria-label={t('nav.label')}>
-        <Link to="/app/runs" className="brand">
+        <Link to="/app/runs" className="brand" aria-label="Papertape">
           <Logo />
           <span>Papertape</span>
         </Link>
@@ -60,6 +61,7 @@ export function Shell() {
         <Banner />
         <Outlet />
       </main>
+      <TouchTitles />
       {keysOpen && <Keys onClose={() => setKeysOpen(false)} />}
     </div>
   )

@@ -1,6 +1,7 @@
 // Keyboard shortcuts: `g` and a letter opens a view, `n` starts a run, `?` lists all shortcuts.
 import { useNavigate } from '@tanstack/react-router'
 import { useEffect, useRef } from 'react'
+import { useCanOperate } from '@/shared/access'
 import { type TextKey, useText } from '@/shared/i18n'
 import { isTyping } from '@/shared/keys'
 import { changeSettings } from '@/shared/settings'
@@ -23,6 +24,7 @@ const SEQUENCE_MS = 1200
 
 export function useShortcuts(showKeys: () => void): void {
   const navigate = useNavigate()
+  const canOperate = useCanOperate()
   const prefixAt = useRef(0)
   useEffect(() => {
     const pressed = (event: KeyboardEvent) => {
@@ -35,7 +37,7 @@ export function useShortcuts(showKeys: () => void): void {
         void navigate({ to: target.to })
       } else if (event.key === 'g') {
         prefixAt.current = performance.now()
-      } else if (event.key === 'n') {
+      } else if (event.key === 'n' && canOperate) {
         event.preventDefault()
         void navigate({ to: '/app/runs', search: { new: true } })
       } else if (event.key === 't') {
@@ -47,7 +49,7 @@ export function useShortcuts(showKeys: () => void): void {
     }
     window.addEventListener('keydown', pressed)
     return () => window.removeEventListener('keydown', pressed)
-  }, [navigate, showKeys])
+  }, [navigate, showKeys, canOperate])
 }
 
 export function Keys({ onClose }: { onClose: () => void }) {

@@ -3,7 +3,8 @@ import { http, HttpResponse, type JsonBodyType } from 'msw'
 import { setupServer } from 'msw/node'
 import type { LogEntry, LogJob } from '@/server/actions'
 
-export const network = setupServer()
+/** By default there is no access control. */
+export const network = setupServer(http.get('/access', () => HttpResponse.json({ error: 'not_found', message: '' }, { status: 404 })))
 
 /** Responds to a route with JSON. */
 export function respondWith(path: string, body: JsonBodyType, status = 200): void {

@@ -23,10 +23,10 @@ export function Palette() {
   const isMac = /Mac|iPhone|iPad/.test(navigator.userAgent)
   return (
     <>
-      <button type="button" className={`nav-link ${css.button}`} title={t('palette.open')} aria-label={t('palette.open')} onClick={() => setOpen(true)}>
+      <button type="button" className={`nav-link ${css.button}`} title={t('palette.open')} onClick={() => setOpen(true)}>
         <Icon name="search" />
         <span className={css.label}>{t('action.search')}</span>
-        <kbd>{isMac ? '⌘K' : 'Ctrl K'}</kbd>
+        <kbd aria-hidden="true">{isMac ? '⌘K' : 'Ctrl K'}</kbd>
       </button>
       {open && (
         <Suspense fallback={null}>

@@ -38,7 +38,6 @@ it('shows a hit in its context', () => {
 
 it('opens with its key, searches messages, and opens the selected entry with Enter', async () => {
   const page = { count: 0, next_cursor: null }
-  respondWith('/access', { error: 'not_found', message: '' }, 404)
   respondWith('/jobs', { ...page, jobs: [job()] })
   respondWith('/experiments', { ...page, experiments: [] })
   respondWith('/plans', { ...page, plans: [] })

@@ -10,8 +10,8 @@ import { type Translate, useText } from '@/shared/i18n'
 import { tradedOf } from '@/shared/symbols'
 import { useNow } from '@/shared/now'
 import { HouseTag, StatusMark, Tag } from '@/shared/ui/parts'
-import { UnverifiedTag } from '@/shared/ui/pointInTime'
-import { JobQualityTag, QualityShare, useCost } from '@/shared/ui/quality'
+import { JobQualityTag, useCost } from '@/shared/ui/quality'
+import { ResultMarks } from '@/shared/ui/resultMarks'
 import { CompareTick } from '../compare/Tick'
 
 export function RunGroup({ job }: { job: Job }) {
@@ -133,9 +133,8 @@ function AgentRow({ job, name, isLlm, result, loading }: AgentRowProps) {
       <span role="cell" className="num">
         {result ? format.ratio(metrics?.sharpe) : placeholder}
       </span>
-      <span role="cell" className="row">
-        {result && <QualityShare full={result.full_research.days} total={result.full_research.total_days} first={result.provenance.reasons[0]} />}
-        <UnverifiedTag provenance={result?.provenance} />
+      <span role="cell" className="row wrap">
+        {result && <ResultMarks result={result} />}
       </span>
     </div>
   )

@@ -8,6 +8,7 @@ import type { Job } from '@/server/types'
 import { useText } from '@/shared/i18n'
 import { useTitle } from '@/shared/title'
 import { Icon } from '@/shared/ui/icons'
+import { Operate } from '@/shared/ui/operate'
 import { More, Segments } from '@/shared/ui/parts'
 import { Empty, Failed, Loading } from '@/shared/ui/states'
 import { CompareBar } from '../compare/Tick'
@@ -61,10 +62,12 @@ export function RunsPage() {
             { value: 'stopped', label: t('runs.stopped') },
           ]}
         />
-        <button type="button" className="button primary" onClick={() => open(true)}>
-          <Icon name="plus" />
-          {t('runs.new')} <kbd>n</kbd>
-        </button>
+        <Operate>
+          <button type="button" className="button primary" onClick={() => open(true)}>
+            <Icon name="plus" />
+            {t('runs.new')} <kbd>n</kbd>
+          </button>
+        </Operate>
       </div>
       {query.isPending && <Loading rows={9} />}
       {query.error && !query.data && <Failed error={query.error} retry={() => void query.refetch()} />}
@@ -72,9 +75,11 @@ export function RunsPage() {
         <div className="panel">
           <Empty title={t('runs.empty')} command="papertape run --demo">
             <p className="second">{t('runs.empty.why')}</p>
-            <button type="button" className="button primary" onClick={() => open(true)}>
-              {t('runs.new')}
-            </button>
+            <Operate>
+              <button type="button" className="button primary" onClick={() => open(true)}>
+                {t('runs.new')}
+              </button>
+            </Operate>
             <p className="second">{t('runs.empty.demo')}</p>
           </Empty>
         </div>
@@ -82,7 +87,7 @@ export function RunsPage() {
       {all.length > 0 && <Table jobs={visible} searching={searching} />}
       {!searching && <More has={hasNextPage} busy={isFetchingNextPage} onMore={() => void fetchNextPage()} />}
       <CompareBar />
-      {search.new && <NewRun onClose={() => open(false)} />}
+      <Operate>{search.new && <NewRun onClose={() => open(false)} />}</Operate>
     </div>
   )
 }

@@ -303,6 +303,7 @@ export const enJudging = {
   'calls.request': 'Request',
   'calls.request.what': 'System prompt and {count} {count:message|messages} of the node before the call',
   'calls.request.copy': 'Copy request',
+  'calls.earlier': '{count} earlier {count:message|messages}',
   'calls.response': 'Response',
   'calls.response.copy': 'Copy response',
   'calls.response.none': 'No response',
@@ -311,6 +312,14 @@ export const enJudging = {
   'diff.another': 'Select another message to compare.',
   'diff.title': 'Difference',
   'diff.same': 'The texts are the same.',
+
+  'access.read.only': 'Read-only access: you cannot send messages.',
+  'agent.llm': 'LLM',
+  'agent.llm.what': '{agent}: a language model decides',
+  'agent.rule.what': '{agent}: rules decide, not a language model',
+  'agents.more': '+{count}',
+  'marks.few': 'n < 60',
+  'marks.few.what': 'Nothing is annualized: {days} of 60 days',
 
   'palette.title': 'Command palette',
   'palette.open': 'Search and commands',

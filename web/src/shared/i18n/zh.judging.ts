@@ -305,6 +305,7 @@ export const zhJudging: Record<keyof typeof enJudging, string> = {
   'calls.request': '请求',
   'calls.request.what': '系统提示词及调用前该节点的 {count} 条消息',
   'calls.request.copy': '复制请求',
+  'calls.earlier': '更早的 {count} 条消息',
   'calls.response': '回复',
   'calls.response.copy': '复制回复',
   'calls.response.none': '没有回复',
@@ -313,6 +314,14 @@ export const zhJudging: Record<keyof typeof enJudging, string> = {
   'diff.another': '请再选择一条消息。',
   'diff.title': '差异',
   'diff.same': '两段文本相同。',
+
+  'access.read.only': '只读访问：不能发送消息。',
+  'agent.llm': 'LLM',
+  'agent.llm.what': '{agent}：由语言模型决策',
+  'agent.rule.what': '{agent}：由规则决策，不是语言模型',
+  'agents.more': '+{count}',
+  'marks.few': 'n < 60',
+  'marks.few.what': '不年化：{days} / 60 天',
 
   'palette.title': '命令面板',
   'palette.open': '搜索与命令',
