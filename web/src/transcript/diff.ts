@@ -5,7 +5,7 @@ const CONTEXT = 2
 /** The largest table of the comparison, in cells. Beyond it, the texts count as entirely different. */
 const MAX_CELLS = 4_000_000
 /** A line longer than this is split after its sentences, because models write paragraphs. */
-const LONG_LINE = 160
+const LONG_LINE = 120
 
 /** The lines of a text. Long ones are split into sentences. */
 export function linesOf(text: string): string[] {

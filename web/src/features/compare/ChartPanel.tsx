@@ -4,7 +4,7 @@ import { signClass, useFormat } from '@/shared/format'
 import { useText } from '@/shared/i18n'
 import css from './compare.module.css'
 import { coneBand, type Line, linesOf } from './lines'
-import { itemOf } from './select'
+import { itemLabel, nameOf } from './words'
 
 const CompareChart = lazy(() => import('./CompareChart').then((module) => ({ default: module.CompareChart })))
 
@@ -19,9 +19,9 @@ export function ChartPanel({ found, pair, onPick }: Props) {
   const format = useFormat()
   const [hidden, setHidden] = useState<ReadonlySet<string>>(new Set())
   const [at, setAt] = useState<string | null>(null)
-  const all = useMemo(() => linesOf(found.items).filter((line) => line.points.length > 0), [found.items])
+  const all = useMemo(() => linesOf(found.items, (item) => itemLabel(item, t)).filter((line) => line.points.length > 0), [found.items, t])
   const visible = useMemo(() => all.filter((line) => !hidden.has(line.id)), [all, hidden])
-  const label = (id: string) => itemOf(found.items, id)?.label ?? id
+  const label = (id: string) => nameOf(found.items, id, t)
   const toggle = (id: string) => setHidden((now) => new Set(now.has(id) ? [...now].filter((one) => one !== id) : [...now, id]))
   const isCut = useMemo(() => (pair ? coneBand(pair).length === 0 : true), [pair])
   if (all.length === 0) return null

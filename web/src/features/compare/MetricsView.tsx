@@ -8,7 +8,7 @@ import { type Translate, useText } from '@/shared/i18n'
 import { HouseTag, Tag } from '@/shared/ui/parts'
 import { ScrollX } from '@/shared/ui/scroll'
 import css from './compare.module.css'
-import { codeText } from './words'
+import { codeText, itemLabel } from './words'
 
 interface Row {
   name: string
@@ -68,7 +68,7 @@ export function ItemHead({ item }: { item: ComparedItem }) {
   const [job] = item.job_ids
   return (
     <span className={css.head}>
-      <b>{item.label}</b>
+      <b>{itemLabel(item, t)}</b>
       <span className="row wrap end">
         <HouseTag isLlm={item.kind === 'agent' ? item.is_llm : undefined} />
         {item.kind !== 'agent' && <Tag>{codeText('compare.kind', item.kind, t)}</Tag>}

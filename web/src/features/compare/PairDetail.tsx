@@ -5,9 +5,8 @@ import { ABSENT, useFormat } from '@/shared/format'
 import { useText } from '@/shared/i18n'
 import { ScrollX } from '@/shared/ui/scroll'
 import css from './compare.module.css'
-import { itemOf } from './select'
 import { Verdict } from './Verdicts'
-import { codeText, points, pointsInterval, pValue } from './words'
+import { codeText, nameOf, points, pointsInterval, pValue } from './words'
 
 interface Props {
   pair: ComparedPair
@@ -19,13 +18,15 @@ interface Props {
 export function PairDetail({ pair, items, target }: Props) {
   const t = useText()
   const format = useFormat()
-  const a = itemOf(items, pair.a)
-  const b = itemOf(items, pair.b)
+  const a = nameOf(items, pair.a, t)
+  const b = nameOf(items, pair.b, t)
+  // As a reason, the verdict has it already.
+  const isStated = pair.verdict === 'not_distinguishable'
   return (
     <div className={`panel-body ${css.detail}`}>
       <div className="stack">
         <h3>
-          {t('compare.pair.of', { a: a?.label ?? pair.a, b: b?.label ?? pair.b })} <Verdict pair={pair} />
+          {t('compare.pair.of', { a, b })} <Verdict pair={pair} />
         </h3>
         {pair.claim && (
           <p lang="en" title={pair.estimand ? codeText('compare.estimand', pair.estimand, t) : undefined}>
@@ -40,50 +41,50 @@ export function PairDetail({ pair, items, target }: Props) {
         {pair.mismatches.length > 0 && <Mismatches pair={pair} />}
       </div>
       <ScrollX label={t('compare.tests')}>
-      <table className={`grid-table ${css.checks}`} aria-label={t('compare.tests')}>
-        <thead>
-          <tr>
-            <th>{t('compare.tests')}</th>
-            <th className="num">{t('compare.difference')}</th>
-            <th className="num">{t('compare.interval')}</th>
-            <th className="num">{t('compare.year')}</th>
-            <th className="num">{t('compare.days')}</th>
-            <th className="num">{t('compare.p')}</th>
-          </tr>
-        </thead>
-        <tbody>
-          <Test name={t('compare.test.all')} difference={pair.difference} holm={pair.holm_p} />
-          <Test name={t('compare.test.refilled')} difference={pair.refilled.difference} holm={pair.refilled.holm_p} missing={pair.refilled.unavailable} />
-          <Test name={t('compare.test.net')} difference={pair.net_of_model_cost.difference} holm={pair.net_of_model_cost.holm_p} missing={pair.net_of_model_cost.unavailable} />
-          <Test name={t('compare.test.full')} title={t('compare.test.full.what')} difference={pair.full_research} holm={null} />
-          {pair.trial_spread && (
-            <Line name={t('compare.test.spread')} title={t('compare.test.spread.what')}>
-              <td className="num">{points(pair.trial_spread.difference, format, t, 3)}</td>
-              <td className="num">{pointsInterval(pair.trial_spread.interval, format, 1, 3)}</td>
-              <td className="num">{ABSENT}</td>
-              <td className="num">{ABSENT}</td>
-              <td className="num">{ABSENT}</td>
-            </Line>
-          )}
-          {pair.sharpe && (
-            <Line name={t('compare.test.sharpe')} title={t('compare.test.sharpe.what')}>
-              <td className="num">{format.signed(pair.sharpe.annualized, 2)}</td>
-              <td className="num">
-                [{format.signed(pair.sharpe.interval.low, 2)}, {format.signed(pair.sharpe.interval.high, 2)}]
-              </td>
-              <td className="num">{ABSENT}</td>
-              <td className="num">{format.count(pair.sharpe.days)}</td>
-              <td className="num">{ABSENT}</td>
-            </Line>
-          )}
-        </tbody>
-      </table>
+        <table className={`grid-table ${css.checks}`} aria-label={t('compare.tests')}>
+          <thead>
+            <tr>
+              <th>{t('compare.tests')}</th>
+              <th className="num">{t('compare.difference')}</th>
+              <th className="num">{t('compare.interval')}</th>
+              <th className="num">{t('compare.year')}</th>
+              <th className="num">{t('compare.days')}</th>
+              <th className="num">{t('compare.p')}</th>
+            </tr>
+          </thead>
+          <tbody>
+            <Test name={t('compare.test.all')} difference={pair.difference} holm={pair.holm_p} />
+            <Test name={t('compare.test.refilled')} difference={pair.refilled.difference} holm={pair.refilled.holm_p} missing={pair.refilled.unavailable} />
+            <Test name={t('compare.test.net')} difference={pair.net_of_model_cost.difference} holm={pair.net_of_model_cost.holm_p} missing={pair.net_of_model_cost.unavailable} />
+            <Test name={t('compare.test.full')} title={t('compare.test.full.what')} difference={pair.full_research} holm={null} />
+            {pair.trial_spread && (
+              <Line name={t('compare.test.spread')} title={t('compare.test.spread.what')}>
+                <td className="num">{points(pair.trial_spread.difference, format, t, 3)}</td>
+                <td className="num">{pointsInterval(pair.trial_spread.interval, format, 1, 3)}</td>
+                <td className="num">{ABSENT}</td>
+                <td className="num">{ABSENT}</td>
+                <td className="num">{ABSENT}</td>
+              </Line>
+            )}
+            {pair.sharpe && (
+              <Line name={t('compare.test.sharpe')} title={t('compare.test.sharpe.what')}>
+                <td className="num">{format.signed(pair.sharpe.annualized, 2)}</td>
+                <td className="num">
+                  [{format.signed(pair.sharpe.interval.low, 2)}, {format.signed(pair.sharpe.interval.high, 2)}]
+                </td>
+                <td className="num">{ABSENT}</td>
+                <td className="num">{format.count(pair.sharpe.days)}</td>
+                <td className="num">{ABSENT}</td>
+              </Line>
+            )}
+          </tbody>
+        </table>
       </ScrollX>
       <p className="second">
         {t('compare.days.differ', { days: pair.days, different: pair.different_days })}
-        {pair.windows_ahead && ` ${t('compare.ahead', { ahead: pair.windows_ahead.ahead, of: pair.windows_ahead.of, a: a?.label ?? pair.a })}`}
-        {pair.min_detectable_points != null && ` ${t('compare.detectable', { points: format.digits(pair.min_detectable_points, 1) })}`}
-        {pair.min_detectable_points != null &&
+        {pair.windows_ahead && ` ${t('compare.ahead', { ahead: pair.windows_ahead.ahead, of: pair.windows_ahead.of, a })}`}
+        {!isStated && pair.min_detectable_points != null && ` ${t('compare.detectable', { points: format.digits(pair.min_detectable_points, 1) })}`}
+        {!isStated && pair.min_detectable_points != null &&
           ` ${pair.days_needed == null ? t('compare.days.never', { target }) : t('compare.days.needed', { days: pair.days_needed, target })}`}
         {pair.variance && ` ${t('compare.variance', { days: format.percent(shareOf(pair.variance.days, pair.variance.trials), 0), trials: format.percent(shareOf(pair.variance.trials, pair.variance.days), 0) })}`}
       </p>

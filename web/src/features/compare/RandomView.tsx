@@ -3,8 +3,7 @@ import type { ComparedItem, RandomBaseline } from '@/server/types'
 import { ABSENT, signClass, useFormat } from '@/shared/format'
 import { useText } from '@/shared/i18n'
 import { ScrollX } from '@/shared/ui/scroll'
-import { itemOf } from './select'
-import { codeText, pValue } from './words'
+import { codeText, nameOf, pValue } from './words'
 
 export function RandomView({ tests, items }: { tests: RandomBaseline[]; items: ComparedItem[] }) {
   const t = useText()
@@ -34,7 +33,7 @@ export function RandomView({ tests, items }: { tests: RandomBaseline[]; items: C
             {tests.map((test) =>
               test.unavailable != null ? (
                 <tr key={test.item}>
-                  <td>{itemOf(items, test.item)?.label ?? test.item}</td>
+                  <td>{nameOf(items, test.item, t)}</td>
                   <td colSpan={6} className="second" lang="en">
                     {test.unavailable}
                   </td>
@@ -42,7 +41,7 @@ export function RandomView({ tests, items }: { tests: RandomBaseline[]; items: C
               ) : (
                 test.nulls.map((one) => (
                   <tr key={`${test.item} ${one.null}`}>
-                    <td>{itemOf(items, test.item)?.label ?? test.item}</td>
+                    <td>{nameOf(items, test.item, t)}</td>
                     <td>{codeText('compare.null', one.null, t)}</td>
                     <td className={`num ${signClass(test.schedule_return)}`}>{format.change(test.schedule_return)}</td>
                     <td className="num">{one.percentiles?.map((value) => format.change(value, 1)).join(' / ') ?? ABSENT}</td>

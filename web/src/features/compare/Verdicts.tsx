@@ -5,8 +5,7 @@ import { useText } from '@/shared/i18n'
 import { ScrollX } from '@/shared/ui/scroll'
 import css from './compare.module.css'
 import { IntervalPlot } from './IntervalPlot'
-import { itemOf } from './select'
-import { points, pointsInterval, pValue, VERDICT_MARKS, verdictText } from './words'
+import { nameOf, points, pointsInterval, pValue, VERDICT_MARKS, verdictText } from './words'
 
 interface Props {
   found: Comparison
@@ -18,7 +17,7 @@ export function Verdicts({ found, selected, onSelect }: Props) {
   const t = useText()
   const format = useFormat()
   const { family, pairs, items } = found
-  const label = (id: string) => itemOf(items, id)?.label ?? id
+  const label = (id: string) => nameOf(items, id, t)
   const scale = scaleOf(pairs)
   return (
     <>
@@ -66,8 +65,12 @@ export function Verdicts({ found, selected, onSelect }: Props) {
                   <td className={css.plotCell}>
                     {pair.difference && <IntervalPlot value={pair.difference.total} interval={pair.difference.total_interval ?? null} scale={scale} />}
                   </td>
-                  <td className="num">{format.count(pair.days)}</td>
-                  <td className="num">{pValue(pair.holm_p, format)}</td>
+                  <td className="num" data-label={t('compare.days')}>
+                    {format.count(pair.days)}
+                  </td>
+                  <td className="num" data-label={t('compare.p')}>
+                    {pValue(pair.holm_p, format)}
+                  </td>
                 </tr>
               ))}
             </tbody>

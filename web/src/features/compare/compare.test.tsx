@@ -85,7 +85,7 @@ it('draws the cone around the other line only if their distance is the differenc
   expect(band[1]?.high).toBeCloseTo(Math.expm1(0.04), 12)
   expect(bandAround(one, [item('x', { curve: curve([0.12, 0.15]) }), items[1] as ComparedItem])).toEqual([])
   expect(coneBand(one)[0]).toEqual({ date: '2012-10-01', low: -0.02, high: 0.02 })
-  expect(linesOf(items)[0]?.points[1]?.value).toBeCloseTo(Math.expm1(0.05), 12)
+  expect(linesOf(items, (one) => one.label)[0]?.points[1]?.value).toBeCloseTo(Math.expm1(0.05), 12)
   expect(daysOf(items)).toEqual(['2012-10-01', '2012-10-02'])
 })
 

@@ -25,13 +25,13 @@ export interface Line {
 const ROUNDING = 1e-9
 
 /** Each item's return since the start. Agents have colors; baselines and symbols are dashed. */
-export function linesOf(items: readonly ComparedItem[]): Line[] {
+export function linesOf(items: readonly ComparedItem[], labelOf: (item: ComparedItem) => string): Line[] {
   let agents = 0
   let baselines = 0
   return items.map((item) => {
     const isAgent = item.kind === 'agent'
     const token = isAgent ? seriesToken(agents++) : item.kind === 'symbol' ? '--benchmark' : `--baseline-${(baselines++ % 2) + 1}`
-    return { id: item.id, label: item.label, token, dashed: !isAgent, points: item.curve.map((point) => ({ date: point.date, value: Math.expm1(point.log_return) })) }
+    return { id: item.id, label: labelOf(item), token, dashed: !isAgent, points: item.curve.map((point) => ({ date: point.date, value: Math.expm1(point.log_return) })) }
   })
 }
 

@@ -42,7 +42,7 @@ export function parentOf(items: readonly string[], jobs: readonly Job[]): string
   return null
 }
 
-/** The item that a pair names. */
+/** The item that a pair or a test names. */
 export function itemOf(items: readonly ComparedItem[], id: string): ComparedItem | undefined {
   return items.find((item) => item.id === id)
 }

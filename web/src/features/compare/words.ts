@@ -1,8 +1,9 @@
 // A comparison's words. Verdicts and reasons come from the server; only their codes are translated.
-import type { ComparedPair } from '@/server/types'
+import type { ComparedItem, ComparedPair } from '@/server/types'
 import type { Format } from '@/shared/format'
 import { ABSENT } from '@/shared/format'
 import { textOr, type Translate } from '@/shared/i18n'
+import { itemOf, parseItem } from './select'
 
 /** What a verdict may depend on, as the server writes it after the verdict. */
 const DEPENDS: Record<string, 'compare.depends.fill' | 'compare.depends.cost'> = {
@@ -35,6 +36,17 @@ export const VERDICT_MARKS: Record<ComparedPair['verdict'], string> = {
 /** A code of the API as words; unchanged if there are none. */
 export function codeText(group: 'compare.what' | 'compare.no.sharpe' | 'compare.estimand' | 'compare.null' | 'compare.kind' | 'compare.branch.differs', code: string, t: Translate): string {
   return textOr(t, `${group}.${code}`, code.replaceAll('_', ' '))
+}
+
+/** An item's name. Baselines have one in the current language. */
+export function itemLabel(item: ComparedItem, t: Translate): string {
+  return item.kind === 'baseline' ? textOr(t, `compare.item.${parseItem(item.id).id}`, item.label) : item.label
+}
+
+/** The name of the item with this ID. */
+export function nameOf(items: readonly ComparedItem[], id: string, t: Translate): string {
+  const item = itemOf(items, id)
+  return item ? itemLabel(item, t) : id
 }
 
 /** A difference of log returns in points: 0.01 is one point. */

@@ -16,6 +16,8 @@ import css from './session.module.css'
 
 /** Rows per page: a long conversation has thousands of calls. */
 const ROWS = 200
+/** The newest messages of a request that are shown at once. */
+const PARTS = 20
 
 /** The model calls among the steps. Summaries, which are written after the session, are not. */
 export function modelCalls(steps: Step[]): Step[] {
@@ -81,8 +83,7 @@ function Call({ call, isOpen, onToggle, reading }: CallProps) {
       <tr>
         <td>
           <button type="button" className="link-button" aria-expanded={isOpen} onClick={onToggle}>
-            {reading.desk.isDesk && `${word('node', place.name)} · `}
-            <span className="mono">{call.path.slice(place.scope.length + 1)}</span>
+            {word('node', place.name)} · <span className="mono">{call.path.slice(place.scope.length + 1)}</span>
           </button>
         </td>
         <td>
@@ -114,9 +115,11 @@ function Call({ call, isOpen, onToggle, reading }: CallProps) {
 
 function Documents({ call, reading: { session, conversation, goTo } }: { call: Step; reading: Reading }) {
   const t = useText()
+  const [count, setCount] = useState(PARTS)
   const messages = session.conversation ?? []
   const request = requestOf(call.path, messages, conversation.instructions)
   const response = responseOf(call.path, messages)
+  const hidden = Math.max(0, request.messages.length - count)
   return (
     <div className={css.documents}>
       <section aria-label={t('calls.request')}>
@@ -127,12 +130,17 @@ function Documents({ call, reading: { session, conversation, goTo } }: { call: S
         </header>
         {request.system !== null && (
           <details>
-            <summary className="second">{t('session.instructions')}</summary>
+            <summary className={`second row ${css.fold}`}>{t('session.instructions')}</summary>
             <MessageText text={request.system} />
           </details>
         )}
-        {request.messages.map((message, index) => (
-          <Part key={message.message_index} message={message} isOpen={index === request.messages.length - 1} />
+        {hidden > 0 && (
+          <button type="button" className="button small plain" onClick={() => setCount(count + 4 * PARTS)}>
+            {t('calls.earlier', { count: hidden })}
+          </button>
+        )}
+        {request.messages.slice(hidden).map((message) => (
+          <Part key={message.message_index} message={message} isLast={message === request.messages[request.messages.length - 1]} />
         ))}
       </section>
       <section aria-label={t('calls.response')}>
@@ -149,15 +157,17 @@ function Documents({ call, reading: { session, conversation, goTo } }: { call: S
   )
 }
 
-function Part({ message, isOpen }: { message: Message; isOpen: boolean }) {
+/** A message of a request. Its text is rendered when it is first opened. */
+function Part({ message, isLast }: { message: Message; isLast: boolean }) {
   const word = useWord()
+  const [opened, setOpened] = useState(isLast)
   return (
-    <details open={isOpen}>
-      <summary className="row">
+    <details open={isLast} onToggle={(event) => event.currentTarget.open && setOpened(true)}>
+      <summary className={`row ${css.fold}`}>
         <b>{message.tool_name ?? word('role', message.role)}</b>
         <span className="clip quiet">{message.content.slice(0, 160)}</span>
       </summary>
-      <MessageText text={message.content} plain={message.role === 'tool'} />
+      {opened && <MessageText text={message.content} plain={message.role === 'tool'} />}
     </details>
   )
 }

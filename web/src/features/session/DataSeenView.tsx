@@ -8,6 +8,7 @@ import { Empty, Failed, Loading } from '@/shared/ui/states'
 import { dataAddress } from '../seenBy/places'
 import { bySeries } from './lineage'
 import { newestOf, readers } from './readers'
+import css from './session.module.css'
 
 interface Props {
   reads: Exposure[]
@@ -45,7 +46,7 @@ function Group({ title, what, reads, isOpen, dataset, zone, onGo }: Props & { ti
   if (reads.length === 0) return null
   return (
     <details open={isOpen} data-readers={title}>
-      <summary className="panel-body row wrap">
+      <summary className={`panel-body row wrap ${css.fold}`}>
         <h3>{title}</h3>
         <span className="second tnum">
           {t('reading.reads', { count: reads.length })} · {t('reading.newest', { at: format.instantIn(newestOf(reads), zone) })}
@@ -81,12 +82,14 @@ function Group({ title, what, reads, isOpen, dataset, zone, onGo }: Props & { ti
                 <td className="tnum nowrap top">{one.first === one.last ? format.day(one.last) : format.span(one.first, one.last)}</td>
                 <td className="tnum nowrap top">{format.instantIn(one.known, zone)}</td>
                 <td className="mono quiet top" title={one.paths.join('\n')}>
-                  {[...new Set(one.paths)].slice(0, 3).map((path) => (
-                    <button key={path} type="button" className="link-button" onClick={() => onGo(path)}>
-                      {path}
-                    </button>
-                  ))}
-                  {one.paths.length > 3 ? ` +${one.paths.length - 3}` : ''}
+                  <span className="row wrap">
+                    {[...new Set(one.paths)].slice(0, 3).map((path) => (
+                      <button key={path} type="button" className="link-button" onClick={() => onGo(path)}>
+                        {path}
+                      </button>
+                    ))}
+                    {one.paths.length > 3 ? `+${one.paths.length - 3}` : ''}
+                  </span>
                 </td>
               </tr>
             ))}

@@ -38,7 +38,7 @@ export function DecisionView({ reading }: { reading: Reading }) {
 function Ratings({ head, reading: { desk, go } }: { head: { decisions: { symbol: string; rating?: string | null; action?: string | null; recommendation?: string | null }[] }; reading: Reading }) {
   const t = useText()
   return (
-    <div className="row wrap" role="group" aria-label={t('session.decisions')}>
+    <div className={`row wrap ${css.ratings}`} role="group" aria-label={t('session.decisions')}>
       {head.decisions.map((one) => (
         <button key={one.symbol} type="button" className="button small" aria-pressed={one.symbol === desk.symbol} title={t('session.decisions.why', { action: one.action ?? '–', recommendation: one.recommendation ?? '–' })} onClick={() => go({ symbol: one.symbol, node: undefined, view: 'decision' })}>
           {one.symbol} <b>{one.rating ?? t('session.undecided')}</b>

@@ -28,7 +28,8 @@ export function SessionViews({ reading }: { reading: Reading }) {
   }
   return (
     <section className="panel session-detail" aria-label={desk.selected ?? t('session.whole')}>
-      {desk.isDesk && desk.symbols.length > 1 && (
+      {/* A decision has its own choice of instruments, with their ratings. */}
+      {desk.isDesk && desk.symbols.length > 1 && (view !== 'decision' || reading.session.status !== 'completed') && (
         <div className="panel-head">
           <Segments label={t('word.symbol')} value={desk.symbol ?? ''} onChange={(symbol) => go({ symbol, node: undefined, view: search.view ?? (reading.view === 'conversation' ? 'conversation' : undefined) })} choices={desk.symbols.map((value) => ({ value, label: value }))} />
           {desk.selected && (
