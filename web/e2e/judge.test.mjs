@@ -79,7 +79,7 @@ test('an experiment shows its jobs and trials, and opens its comparison', async 
     windows: { count: 2, days: 5 },
     compare: 'buy_and_hold',
   })
-  for (const job of jobs) await world.ended(job.job_id, 'completed')
+  for (const job of jobs) await world.ended(job, 'completed')
   const page = await world.page()
   await page.goto('/app/experiments')
   await page.getByRole('link', { name: id.slice(-8) }).click()
@@ -117,6 +117,7 @@ test('a session opens on its decision, and tells what the agent read from what t
 test('the palette opens a session by date and agent, and finds a message', async () => {
   const page = await world.page()
   await page.goto('/app/data')
+  await page.getByRole('heading', { name: 'Data', exact: true }).waitFor()
   await page.keyboard.press('Control+k')
   const input = page.getByRole('combobox', { name: 'Command palette' })
   await input.fill('2012-03-02 contrarian')

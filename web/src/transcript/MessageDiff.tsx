@@ -19,7 +19,7 @@ export function MessageDiff({ before, after, onClose }: Props) {
   return (
     <section className={css.panel} aria-label={t('diff.title')}>
       <header className="row wrap">
-        <h3>{t('diff.title')}</h3>
+        <h2>{t('diff.title')}</h2>
         <span className="mono grow">
           <span className={css.removed}>- {before.path}</span> <span className={css.added}>+ {after.path}</span>
         </span>

@@ -68,8 +68,9 @@ it('parses the items of an address', () => {
 })
 
 it('offers a branch’s parent unless it is selected', () => {
-  const jobs = [{ job_id: 'branch', simulation: { branch: { job_id: 'parent', date: '2012-10-01', at: 'solo#1' } } }] as Job[]
+  const jobs = [{ job_id: 'branch', simulation: { agents: [{ name: 'm' }], branch: { job_id: 'parent', date: '2012-10-01', at: 'solo#1' } } }] as Job[]
   expect(parentOf([agentItem('branch', 'm')], jobs)).toBe('job:parent/m')
+  expect(parentOf(['job:branch'], jobs)).toBe('job:parent/m')
   expect(parentOf([agentItem('branch', 'm'), 'job:parent'], jobs)).toBeNull()
   expect(parentOf(['job:other'], jobs)).toBeNull()
 })

@@ -32,12 +32,15 @@ export function parseItem(item: string): { kind: string; id: string; agent: stri
   return { kind, id: cut < 0 ? rest : rest.slice(0, cut), agent: cut < 0 ? null : rest.slice(cut + 1) }
 }
 
-/** The other run of a branch, if one item is a branch and no other is its parent. */
+/** The agent of the parent, if one item is a branch and no other is of its parent. */
 export function parentOf(items: readonly string[], jobs: readonly Job[]): string | null {
   for (const item of items) {
     const { kind, id, agent } = parseItem(item)
-    const parent = kind === 'job' ? jobs.find((job) => job.job_id === id)?.simulation?.branch?.job_id : undefined
-    if (parent !== undefined && !items.some((other) => parseItem(other).id === parent)) return agent === null ? `job:${parent}` : agentItem(parent, agent)
+    const simulation = kind === 'job' ? jobs.find((job) => job.job_id === id)?.simulation : undefined
+    const parent = simulation?.branch?.job_id
+    // A branch has one agent; its parent may have more.
+    const name = agent ?? simulation?.agents[0]?.name
+    if (parent !== undefined && name !== undefined && !items.some((other) => parseItem(other).id === parent)) return agentItem(parent, name)
   }
   return null
 }

@@ -1,5 +1,5 @@
 // Every model call: what was sent, what came back, tokens, cost and how it ended.
-import { useMemo, useState } from 'react'
+import { useState } from 'react'
 import type { Message, Step } from '@/server/types'
 import { ABSENT, useFormat } from '@/shared/format'
 import { useText, useWord } from '@/shared/i18n'
@@ -19,15 +19,19 @@ const ROWS = 200
 /** The newest messages of a request that are shown at once. */
 const PARTS = 20
 
-/** The model calls among the steps. Summaries, which are written after the session, are not. */
-export function modelCalls(steps: Step[]): Step[] {
-  return steps.filter((step) => step.kind === 'model' && !step.detached)
+/** The model calls of the selected node, or of the instrument. Those of summaries, after the session, are not listed. */
+export function modelCalls({ steps, desk }: Pick<Reading, 'steps' | 'desk'>): Step[] {
+  return steps.ofNode.filter((step) => {
+    if (step.kind !== 'model' || step.detached) return false
+    const { symbol } = placeOf(step.path)
+    return desk.selected !== null || symbol === null || symbol === desk.symbol
+  })
 }
 
 export function CallsView({ reading }: { reading: Reading }) {
   const t = useText()
   const { steps, desk, day, session } = reading
-  const calls = useMemo(() => modelCalls(steps.ofNode), [steps.ofNode])
+  const calls = modelCalls(reading)
   const [count, setCount] = useState(ROWS)
   const [open, setOpen] = useState<string | null>(null)
   if (steps.isPending) return <Loading />
@@ -124,7 +128,7 @@ function Documents({ call, reading: { session, conversation, goTo } }: { call: S
     <div className={css.documents}>
       <section aria-label={t('calls.request')}>
         <header className="row wrap">
-          <h3>{t('calls.request')}</h3>
+          <h2>{t('calls.request')}</h2>
           <span className="quiet">{t('calls.request.what', { count: request.messages.length })}</span>
           <CopyButton text={() => textOfRequest(request)} describes={t('calls.request.copy')} />
         </header>
@@ -145,7 +149,7 @@ function Documents({ call, reading: { session, conversation, goTo } }: { call: S
       </section>
       <section aria-label={t('calls.response')}>
         <header className="row wrap">
-          <h3>{t('calls.response')}</h3>
+          <h2>{t('calls.response')}</h2>
           {response && <CopyButton text={response.content} describes={t('calls.response.copy')} />}
           <button type="button" className="link-button" onClick={() => goTo(call.path)}>
             {t('lineage.show')}

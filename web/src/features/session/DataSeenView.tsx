@@ -47,7 +47,7 @@ function Group({ title, what, reads, isOpen, dataset, zone, onGo }: Props & { ti
   return (
     <details open={isOpen} data-readers={title}>
       <summary className={`panel-body row wrap ${css.fold}`}>
-        <h3>{title}</h3>
+        <h2>{title}</h2>
         <span className="second tnum">
           {t('reading.reads', { count: reads.length })} · {t('reading.newest', { at: format.instantIn(newestOf(reads), zone) })}
         </span>

@@ -54,7 +54,7 @@ function Words({ message, reading }: { message: Message; reading: Reading }) {
   return (
     <article aria-label={t('reading.words')}>
       <header className="row wrap">
-        <h3>{t('reading.words')}</h3>
+        <h2>{t('reading.words')}</h2>
         <button type="button" className="link-button mono quiet" onClick={() => reading.goTo(message.path)}>
           {reading.desk.isDesk ? word('node', message.node.replace(/#\d+$/, '').replace(/^.*\//, '')) : message.path}
         </button>
@@ -88,7 +88,7 @@ function Outcome({ day, reading }: { day: DayResult; reading: Reading }) {
   const after = day.final_position
   return (
     <>
-      <h3>{t('reading.outcome')}</h3>
+      <h2>{t('reading.outcome')}</h2>
       {orders.length === 0 ? <p className="second">{t('orders.none')}</p> : orders.map((order) => <Order key={`${order.state} ${order.id}`} order={order} reading={reading} />)}
       {cuts.map((cut) => (
         <p key={cut.code + cut.message} className="second" title={cut.message}>

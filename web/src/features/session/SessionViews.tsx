@@ -19,7 +19,7 @@ export function SessionViews({ reading }: { reading: Reading }) {
   const counts: Record<View, number | null> = {
     decision: null,
     conversation: conversation.remaining > 0 && desk.selected === null && !desk.isDesk ? conversation.total : conversation.visible.length,
-    calls: modelCalls(steps.ofNode).length,
+    calls: modelCalls(reading).length,
     orders: (day?.trades.length ?? 0) + (day?.rejections.length ?? 0),
     shown: readers(reads.ofNode).agent.length,
     memory: memories.count,
