@@ -1,11 +1,14 @@
 // The items' own metrics side by side, each with its interval and its number of days.
+import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
+import { jobResults } from '@/server/queries'
 import type { ComparedItem } from '@/server/types'
 import { ABSENT, type Format, signClass, useFormat } from '@/shared/format'
 import { shortId } from '@/shared/ids'
 import { type Translate, useText } from '@/shared/i18n'
 import { HouseTag, Tag } from '@/shared/ui/parts'
+import { ResultMarks } from '@/shared/ui/resultMarks'
 import { ScrollX } from '@/shared/ui/scroll'
 import css from './compare.module.css'
 import { codeText, itemLabel } from './words'
@@ -112,6 +115,7 @@ function rowsOf(t: Translate, format: Format): Row[] {
         </>
       ),
     },
+    { name: t('compare.marks'), has: isAgent, cell: (item) => (isAgent(item) ? <ItemMarks item={item} /> : ABSENT) },
     { name: t('compare.trials'), has: (item) => item.trials > 1 || item.windows > 1, cell: (item) => t('compare.trials.of', { trials: item.trials, windows: item.windows }) },
     { name: t('compare.insolvent'), has: (item) => item.insolvent_on != null, cell: (item) => format.day(item.insolvent_on) },
     { name: t('metric.return'), title: t('compare.return.what'), cell: (item) => <span className={signClass(item.total_return)}>{format.change(item.total_return)}</span> },
@@ -186,6 +190,13 @@ function rowsOf(t: Translate, format: Format): Row[] {
     },
     { name: 'MinTRL', title: t('compare.mintrl.what'), has: (item) => item.secondary?.min_track_record_days != null, cell: (item) => (item.secondary?.min_track_record_days == null ? ABSENT : t('compare.days.count', { days: Math.ceil(item.secondary.min_track_record_days) })) },
   ]
+}
+
+/** The marks of an item's first run, which is the one whose setup and day are shown. */
+function ItemMarks({ item }: { item: ComparedItem }) {
+  const query = useQuery(jobResults(item.job_ids[0] ?? ''))
+  const result = query.data?.results.find((one) => one.model === item.agent)
+  return <span className="row wrap end">{result ? <ResultMarks result={result} /> : ABSENT}</span>
 }
 
 function Estimate({ value, interval, days }: { value: string; interval: string; days: number }) {

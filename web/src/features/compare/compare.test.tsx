@@ -3,6 +3,7 @@ import userEvent from '@testing-library/user-event'
 import { expect, it, vi } from 'vitest'
 import type { ComparedItem, ComparedPair, Comparison, Job } from '@/server/types'
 import { translate } from '@/shared/i18n'
+import { respondWith } from '@/test/network'
 import { show } from '@/test/render'
 import { bandAround, coneBand, linesOf } from './lines'
 import { MetricsView } from './MetricsView'
@@ -130,6 +131,7 @@ it('lists every pair with its verdict, and whether the family was declared', asy
 })
 
 it('marks rules, insolvent and interim items, and says why there is no Sharpe ratio', async () => {
+  respondWith('/results', { results: [{ model: 'x', provenance: { point_in_time: 'unverified', reasons: [] }, full_research: { days: 15, total_days: 15 }, period_metrics: { days: 15, annualized_unavailable: 'too_few_days' } }] })
   await show(
     <MetricsView
       items={[
@@ -140,6 +142,7 @@ it('marks rules, insolvent and interim items, and says why there is no Sharpe ra
     />,
   )
   expect(screen.getByText('Not an LLM')).toBeTruthy()
+  expect(await screen.findByText('Point-in-time unverified')).toBeTruthy()
   expect(screen.getAllByText('Interim').length).toBeGreaterThan(0)
   expect(screen.getByText('under 60 days')).toBeTruthy()
   expect(screen.getByText('no interval under 20 days n=15')).toBeTruthy()

@@ -10,9 +10,8 @@ import { type Translate, useText } from '@/shared/i18n'
 import { tradedOf } from '@/shared/symbols'
 import { useNow } from '@/shared/now'
 import { HouseTag, StatusMark, Tag } from '@/shared/ui/parts'
-import { JobQualityTag, useCost } from '@/shared/ui/quality'
-import { ResultMarks } from '@/shared/ui/resultMarks'
-import { CompareTick } from '../compare/Tick'
+import { UnverifiedTag } from '@/shared/ui/pointInTime'
+import { JobQualityTag, QualityShare, useCost } from '@/shared/ui/quality'
 
 export function RunGroup({ job }: { job: Job }) {
   const results = useQuery({
@@ -112,7 +111,6 @@ function AgentRow({ job, name, isLlm, result, loading }: AgentRowProps) {
   return (
     <div className="runs-row" role="row">
       <span role="cell" className="row">
-        <CompareTick jobId={job.job_id} agent={name} />
         <Link to="/app/runs/$jobId" params={{ jobId: job.job_id }} className="clip plain-link" title={name}>
           {name}
         </Link>
@@ -133,8 +131,9 @@ function AgentRow({ job, name, isLlm, result, loading }: AgentRowProps) {
       <span role="cell" className="num">
         {result ? format.ratio(metrics?.sharpe) : placeholder}
       </span>
-      <span role="cell" className="row wrap">
-        {result && <ResultMarks result={result} />}
+      <span role="cell" className="row">
+        {result && <QualityShare full={result.full_research.days} total={result.full_research.total_days} first={result.provenance.reasons[0]} />}
+        <UnverifiedTag provenance={result?.provenance} />
       </span>
     </div>
   )

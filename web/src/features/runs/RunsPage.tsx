@@ -11,7 +11,6 @@ import { Icon } from '@/shared/ui/icons'
 import { Operate } from '@/shared/ui/operate'
 import { More, Segments } from '@/shared/ui/parts'
 import { Empty, Failed, Loading } from '@/shared/ui/states'
-import { CompareBar } from '../compare/Tick'
 import { NewRun } from './NewRun'
 import { RunGroup } from './RunGroup'
 
@@ -86,7 +85,6 @@ export function RunsPage() {
       )}
       {all.length > 0 && <Table jobs={visible} searching={searching} />}
       {!searching && <More has={hasNextPage} busy={isFetchingNextPage} onMore={() => void fetchNextPage()} />}
-      <CompareBar />
       <Operate>{search.new && <NewRun onClose={() => open(false)} />}</Operate>
     </div>
   )
