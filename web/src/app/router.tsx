@@ -1,6 +1,6 @@
 // Routes. All views are under /app/, which no API route uses.
 import { createRootRoute, createRoute, createRouter, lazyRouteComponent, redirect, useRouter } from '@tanstack/react-router'
-import type { CompareSearch } from '@/features/compare/ComparePage'
+import type { CompareSearch } from '@/features/compare/select'
 import { useText } from '@/shared/i18n'
 import { Empty, Failed, Loading } from '@/shared/ui/states'
 import { Shell } from './Shell'

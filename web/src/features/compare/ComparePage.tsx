@@ -16,20 +16,9 @@ import { MetricsView } from './MetricsView'
 import { PairDetail } from './PairDetail'
 import { Picker } from './Picker'
 import { RandomView } from './RandomView'
-import { listOf, MIN_ITEMS, selectedPair } from './select'
+import { type CompareSearch, listOf, MIN_ITEMS, selectedPair } from './select'
 import { SetupView } from './SetupView'
 import { Verdicts } from './Verdicts'
-
-/** The search parameters of the page: those of `GET /compare`, and what is selected of the response. */
-export interface CompareSearch {
-  select?: string | undefined
-  against?: string | undefined
-  vary?: string | undefined
-  points?: number | undefined
-  /** The index of the selected pair. */
-  pair?: number | undefined
-  day?: string | undefined
-}
 
 export function ComparePage() {
   const t = useText()

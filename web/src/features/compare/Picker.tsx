@@ -10,8 +10,7 @@ import { textOr, type Translate, useText } from '@/shared/i18n'
 import { tradedOf } from '@/shared/symbols'
 import { Icon } from '@/shared/ui/icons'
 import css from './compare.module.css'
-import type { CompareSearch } from './ComparePage'
-import { agentItem, BASELINES, listOf, MAX_ITEMS, parentOf, parseItem, toggled, VARIED } from './select'
+import { agentItem, BASELINES, type CompareSearch, listOf, MAX_ITEMS, parentOf, parseItem, toggled, VARIED } from './select'
 
 interface Props {
   items: string[]

@@ -10,6 +10,17 @@ export const VARIED = ['model', 'prompt', 'costs', 'mask'] as const
 
 export const BASELINES = ['baseline:buy_and_hold', 'baseline:equal_weight', 'baseline:random'] as const
 
+/** The search parameters of the page: those of `GET /compare`, and what is selected of the response. */
+export interface CompareSearch {
+  select?: string | undefined
+  against?: string | undefined
+  vary?: string | undefined
+  points?: number | undefined
+  /** The index of the selected pair. */
+  pair?: number | undefined
+  day?: string | undefined
+}
+
 /** A list from a search parameter. */
 export function listOf(text: string | undefined): string[] {
   return [...new Set((text ?? '').split(',').map((one) => one.trim()).filter(Boolean))]

@@ -1,4 +1,4 @@
-// What the agent decided and what became of it, before everything else.
+// What the agent decided, and its orders, before everything else.
 import { useQuery } from '@tanstack/react-query'
 import { sessionHead } from '@/server/queries'
 import { argumentOf, conversationEnd, sizingOf } from '@/server/recorded'
