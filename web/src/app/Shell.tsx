@@ -7,10 +7,14 @@ import { type TextKey, type Translate, useText } from '@/shared/i18n'
 import { changeSettings, followSystemTheme, isDark, languageOf, useSettings } from '@/shared/settings'
 import { Icon, type IconName, Logo } from '@/shared/ui/icons'
 import { preloadViews } from './lazyView'
+import { TouchTitles } from '@/shared/ui/touchTitles'
+import { Palette } from './palette/Palette'
 import { Keys, useShortcuts } from './shortcuts'
 
 const NAVIGATION: { to: string; icon: IconName; text: TextKey; gap?: boolean }[] = [
   { to: '/app/runs', icon: 'runs', text: 'nav.runs' },
+  { to: '/app/compare', icon: 'compare', text: 'nav.compare' },
+  { to: '/app/experiments', icon: 'experiments', text: 'nav.experiments' },
   { to: '/app/memory', icon: 'memory', text: 'nav.memory' },
   { to: '/app/data', icon: 'data', text: 'nav.data' },
   { to: '/app/profiles', icon: 'profiles', text: 'nav.profiles' },
@@ -48,10 +52,11 @@ export function Shell() {
         {t('nav.skip')}
       </a>
       <nav className="side" aria-label={t('nav.label')}>
-        <Link to="/app/runs" className="brand">
+        <Link to="/app/runs" className="brand" aria-label="Papertape">
           <Logo />
           <span>Papertape</span>
         </Link>
+        <Palette />
         <div className="nav-list">
           {NAVIGATION.map((item) => (
             <NavItem key={item.to} {...item} />
@@ -63,6 +68,7 @@ export function Shell() {
         <Banner />
         <Outlet />
       </main>
+      <TouchTitles />
       {keysOpen && <Keys onClose={() => setKeysOpen(false)} />}
     </div>
   )

@@ -106,3 +106,21 @@ export interface Sizing {
 export function hasStopped(status: string): boolean {
   return status !== 'queued' && status !== 'running'
 }
+
+export type Comparison = Schemas['CompareResponse']
+export type ComparedItem = Schemas['ComparedItem']
+export type ComparedPair = Schemas['ComparedPair']
+export type Difference = Schemas['DifferenceResponse']
+export type Interval = Schemas['IntervalResponse']
+export type BranchComparison = Schemas['BranchComparison']
+export type RandomBaseline = Schemas['RandomBaselineResponse']
+export type ExperimentSummary = Schemas['ExperimentSummary']
+export type Experiment = Schemas['ExperimentResponse']
+export type ExperimentJob = Schemas['ExperimentJobResponse']
+export type ExperimentChanged = Schemas['ChangedExperimentResponse']
+export type LimitBody = Schemas['LimitBody']
+export type AgentTrials = Schemas['AgentTrials']
+export type WindowTrials = Schemas['WindowTrials']
+export type AuditedSession = Schemas['AuditedSession']
+export type AuditFinding = Schemas['AuditFinding']
+export type AuditSummary = Schemas['AuditSummary']

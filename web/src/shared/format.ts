@@ -72,6 +72,10 @@ export function makeFormat(locale: string) {
         maximumFractionDigits: digits,
       }),
     ratio: (value: Maybe) => formatNumber(value, { minimumFractionDigits: 2, maximumFractionDigits: 2 }),
+    /** A number with this many decimals. */
+    digits: (value: Maybe, digits: number) => formatNumber(value, { minimumFractionDigits: digits, maximumFractionDigits: digits }),
+    /** The same, with a sign. */
+    signed: (value: Maybe, digits: number) => formatNumber(value, { signDisplay: 'exceptZero', minimumFractionDigits: digits, maximumFractionDigits: digits }),
     count: (value: Maybe) => formatNumber(value, { maximumFractionDigits: 0 }),
     quantity: (value: Maybe) => formatNumber(value, { maximumFractionDigits: 8 }),
     compact: (value: Maybe) => formatNumber(value, { notation: 'compact', maximumFractionDigits: 1 }),

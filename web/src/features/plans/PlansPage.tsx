@@ -9,6 +9,7 @@ import { useText } from '@/shared/i18n'
 import { useNow } from '@/shared/now'
 import { useTitle } from '@/shared/title'
 import { Icon } from '@/shared/ui/icons'
+import { Operate } from '@/shared/ui/operate'
 import { More, StatusMark } from '@/shared/ui/parts'
 import { Empty, Example, Failed, Loading } from '@/shared/ui/states'
 import { PlanView } from './PlanView'
@@ -34,10 +35,12 @@ export function PlansPage() {
           <h1>{t('nav.plans')}</h1>
           <p className="second">{t('plans.what')}</p>
         </div>
-        <button type="button" className="button primary" aria-expanded={creating} onClick={() => setCreating(!creating)}>
-          <Icon name="plus" />
-          {t('plans.new')}
-        </button>
+        <Operate>
+          <button type="button" className="button primary" aria-expanded={creating} onClick={() => setCreating(!creating)}>
+            <Icon name="plus" />
+            {t('plans.new')}
+          </button>
+        </Operate>
       </div>
       {creating && <NewPlan onCreated={made} onClose={() => setCreating(false)} />}
       {query.isPending && <Loading />}
@@ -54,14 +57,16 @@ export function PlansPage() {
                 <li>{t('example.plan.3')}</li>
               </ol>
             </Example>
-            <div className="row wrap">
-              <button type="button" className="button" onClick={() => setCreating(true)}>
-                {t('plans.new')}
-              </button>
-              <Link to="/app/chat" search={{}} className="button">
-                {t('plans.ask')}
-              </Link>
-            </div>
+            <Operate>
+              <div className="row wrap">
+                <button type="button" className="button" onClick={() => setCreating(true)}>
+                  {t('plans.new')}
+                </button>
+                <Link to="/app/chat" search={{}} className="button">
+                  {t('plans.ask')}
+                </Link>
+              </div>
+            </Operate>
           </Empty>
         </div>
       )}

@@ -10,10 +10,13 @@ import { type Translate, useText, useWord } from '@/shared/i18n'
 import { tradedOf } from '@/shared/symbols'
 import { useTitle } from '@/shared/title'
 import { Icon } from '@/shared/ui/icons'
-import { HouseTag, StatusMark, Tabs, Tag } from '@/shared/ui/parts'
+import { AgentKinds } from '@/shared/ui/agentKinds'
+import { Operate } from '@/shared/ui/operate'
+import { StatusMark, Tabs, Tag } from '@/shared/ui/parts'
 import { JobQualityTag, useCost } from '@/shared/ui/quality'
 import { Empty, Failed, Loading, Note } from '@/shared/ui/states'
 import { isMissing } from '@/shared/missing'
+import { AuditPanel } from '../audit/AuditPanel'
 import { JobLogPanel } from '../jobLog/JobLogPanel'
 import { BenchmarkPick } from './BenchmarkPick'
 import { BranchForm } from './BranchForm'
@@ -90,7 +93,7 @@ function Run({ jobId }: { jobId: string }) {
       >
         <SelectedTab tab={tab} job={job} curves={curves} />
       </Tabs>
-      {search.branch && <BranchForm job={job} dates={curves.data?.dates ?? NO_DATES} agent={search.agent} date={search.date} node={search.node} onClose={() => branch(false)} />}
+      <Operate>{search.branch && <BranchForm job={job} dates={curves.data?.dates ?? NO_DATES} agent={search.agent} date={search.date} node={search.node} onClose={() => branch(false)} />}</Operate>
     </div>
   )
 }
@@ -104,7 +107,12 @@ function SelectedTab({ tab, job, curves }: { tab: Tab; job: Job; curves: UseQuer
     case 'log':
       return <JobLogPanel jobId={job.job_id} expectType={job.kind} initialJob={job} />
     case 'setup':
-      return <Setup job={job} />
+      return (
+        <div className="stack sections">
+          <Setup job={job} />
+          <AuditPanel jobId={job.job_id} />
+        </div>
+      )
     default:
       return <PerformanceTab job={job} curves={curves} />
   }
@@ -180,7 +188,7 @@ function Head({ job, connection, stopping, onBranch, onDeleted }: HeadProps) {
             })}
           </span>
           {job.total_duration_seconds != null && <span className="tnum">{format.duration(job.total_duration_seconds)}</span>}
-          {simulation?.agents.some((agent) => !agent.is_llm) && <HouseTag isLlm={false} />}
+          {simulation && <AgentKinds agents={simulation.agents} />}
           {simulation?.imported && <Tag>{t('run.imported')}</Tag>}
           {simulation?.branch && (
             <Link to="/app/runs/$jobId" params={{ jobId: simulation.branch.job_id }} className="tag">

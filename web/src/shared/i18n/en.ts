@@ -1,5 +1,6 @@
 // English texts. Their keys are the keys of every language.
 import { enCharts } from './en.charts'
+import { enJudging } from './en.judging'
 import { enLineage } from './en.lineage'
 import { enRuns } from './en.runs'
 import { enViews } from './en.views'
@@ -11,6 +12,7 @@ export const en = {
   ...enLineage,
   ...enCharts,
   ...enRuns,
+  ...enJudging,
 
   'nav.label': 'Navigation',
   'nav.skip': 'Skip to content',
