@@ -5,7 +5,7 @@ import { defineConfig } from 'vitest/config'
 /** Where the API answers while the pages are served by Vite. */
 const server = process.env.PAPERTAPE_URL ?? 'http://127.0.0.1:8080'
 const api = ['simulate', 'jobs', 'plans', 'tasks', 'chat', 'reasoning', 'results', 'live', 'sessions', 'exposures', 'datasets']
-const rest = ['memory', 'health', 'doctor', 'profiles', 'metrics', 'openapi.json', 'docs']
+const rest = ['compare', 'experiments', 'access', 'memory', 'health', 'doctor', 'profiles', 'metrics', 'openapi.json', 'docs']
 
 export default defineConfig({
   plugins: [react()],
@@ -19,7 +19,7 @@ export default defineConfig({
   },
   server: {
     // A test reads the document of the API, which the server's tests keep.
-    fs: { allow: ['.', '../crates/papertape/tests/it/snapshots'] },
+    fs: { allow: ['.', '../crates/papertape/tests/it/snapshots', '../crates/api/src'] },
     proxy: Object.fromEntries([...api, ...rest].map((name) => [`/${name}`, { target: server }])),
   },
   test: {
@@ -27,6 +27,8 @@ export default defineConfig({
     environmentOptions: { jsdom: { url: 'http://127.0.0.1:8080/' } },
     include: ['src/**/*.test.{ts,tsx}'],
     setupFiles: ['src/test/setup.ts'],
+    // A test reads the style sheets.
+    css: true,
     restoreMocks: true,
     // For what hangs: a busy machine may take its time.
     testTimeout: 60_000,

@@ -66,7 +66,7 @@ const VIEWS = [
   { name: 'the same, trades of an agent', address: `${long}?tab=trades`, stands: '.grid-table tbody tr:nth-child(20)', scrolls: null },
   { name: 'the same, its log', address: `${long}?tab=log`, stands: '.job-log-row', scrolls: '.job-log-box' },
   { name: 'runs, both of them', address: '/app/runs', stands: '.runs-row .num .up, .runs-row .num .down', scrolls: null },
-  { name: 'session of 30,000 messages', address: talk, stands: '.transcript .message', scrolls: '.transcript-box' },
+  { name: 'session of 30,000 messages', address: `${talk}?view=conversation`, stands: '.transcript .message', scrolls: '.transcript-box' },
   { name: 'the same, its tape', address: `${talk}?view=tape`, stands: '.tape-row', scrolls: '.tape' },
 ]
 

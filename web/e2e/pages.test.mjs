@@ -57,6 +57,8 @@ test('a run is started from the form, watched, stopped and resumed', async () =>
   await page.getByRole('table').getByText('lab::scripted').waitFor()
 
   await page.getByRole('group', { name: 'Days of lab::scripted' }).getByRole('link').first().click()
+  await page.getByRole('article', { name: 'Decision' }).getByText('No trades today.').waitFor()
+  await page.getByRole('tab', { name: /Conversation/ }).click()
   await page.getByRole('log', { name: 'Conversation' }).getByText('No trades today.').waitFor()
   await page.getByRole('tab', { name: /Tape/ }).click()
   await page.getByText('solo#1/model#1', { exact: true }).waitFor()
@@ -188,9 +190,9 @@ test('everything is reachable by keyboard', async () => {
   await page.locator(`h1 time[datetime="${second}"]`).waitFor()
   await page.keyboard.press(']')
   await page.waitForFunction((day) => (document.querySelector('h1 time')?.getAttribute('datetime') ?? day) !== day, second)
-  await page.getByRole('tab', { name: /Conversation/ }).focus()
+  await page.getByRole('tab', { name: 'Decision' }).focus()
   await page.keyboard.press('ArrowRight')
-  assert.match(await page.evaluate(() => document.activeElement?.textContent ?? ''), /^Orders/)
+  assert.match(await page.evaluate(() => document.activeElement?.textContent ?? ''), /^Conversation/)
 })
 
 test('a broken connection is reported and reconnected during a run', async () => {
@@ -236,6 +238,9 @@ test('the views are accessible, light and dark', async () => {
     `${day}?view=orders&symbol=IBM`,
     `${day}?view=provenance`,
     `${day}?view=shown`,
+    `${day}?view=calls`,
+    `/app/compare?select=job:${quarter.job_id},baseline:buy_and_hold&against=baseline:buy_and_hold`,
+    '/app/experiments',
     '/app/memory',
     '/app/data',
     `/app/profiles?a=${desk.job_id}&b=${desk.job_id}`,

@@ -28,6 +28,7 @@ test('screenshots for the docs', { skip: enabled ? false : 'set SCREENSHOTS=1' }
   await take('runs', '/app/runs')
   await take('run', `/app/runs/${quarter}`)
   await take('session', `/app/runs/${desk}/2012-10-01/desk:house::momentum?symbol=IBM&view=orders`)
+  await take('compare', `/app/compare?select=job:${quarter},baseline:buy_and_hold&against=baseline:buy_and_hold`)
   await take('degraded', `/app/runs/${degraded}/2012-10-01/desk`, { theme: 'dark' })
   await take('chinese', `/app/runs/${quarter}`, { theme: 'dark', language: 'zh' })
   await take('memory', '/app/memory')

@@ -104,6 +104,9 @@ fn next(form: &[u8]) -> String {
     field(form, "next").filter(is_ours).unwrap_or_else(|| "/".to_owned())
 }
 
+/// The logo of the web UI. Inline: without a login, its file is not available.
+const LOGO: &str = r##"<svg viewBox="0 0 32 32" aria-hidden="true"><rect width="32" height="32" rx="7" fill="#14171c"/><path d="M5 20.5l5.5-6 4.5 4 6-9 6 6.5" fill="none" stroke="#5b9dff" stroke-width="2.6" stroke-linecap="round" stroke-linejoin="round"/><path d="M5 26h22" stroke="#7d8694" stroke-width="2.2" stroke-dasharray="2.2 3" stroke-linecap="round"/></svg>"##;
+
 struct Texts {
     lang: &'static str,
     title: &'static str,
@@ -185,7 +188,7 @@ fn page(
     let html = format!(
         "<!doctype html><html lang=\"{lang}\"><head><meta charset=\"utf-8\"><meta name=\"viewport\" \
          content=\"width=device-width, initial-scale=1\"><title>{title}</title><link rel=\"stylesheet\" \
-         href=\"/login.css\"></head><body><main><h1>{title}</h1>{note}{form}<nav><a href=\"/login?lang=en\" \
+         href=\"/login.css\"></head><body><main>{LOGO}<h1>{title}</h1>{note}{form}<nav><a href=\"/login?lang=en\" \
          lang=\"en\">English</a> <a href=\"/login?lang=zh\" lang=\"zh\">中文</a></nav></main></body></html>"
     );
     (status, [(CACHE_CONTROL, "no-store")], Html(html)).into_response()

@@ -2,14 +2,19 @@
 import { useQuery } from '@tanstack/react-query'
 import { Link, Outlet, useRouterState } from '@tanstack/react-router'
 import { useEffect, useLayoutEffect, useRef, useState } from 'react'
-import { health } from '@/server/queries'
+import { health as healthQuery, useRefetchOnReturn, useServerState } from '@/server/health'
 import { type TextKey, type Translate, useText } from '@/shared/i18n'
 import { changeSettings, followSystemTheme, isDark, languageOf, useSettings } from '@/shared/settings'
 import { Icon, type IconName, Logo } from '@/shared/ui/icons'
+import { preloadViews } from './lazyView'
+import { TouchTitles } from '@/shared/ui/touchTitles'
+import { Palette } from './palette/Palette'
 import { Keys, useShortcuts } from './shortcuts'
 
 const NAVIGATION: { to: string; icon: IconName; text: TextKey; gap?: boolean }[] = [
   { to: '/app/runs', icon: 'runs', text: 'nav.runs' },
+  { to: '/app/compare', icon: 'compare', text: 'nav.compare' },
+  { to: '/app/experiments', icon: 'experiments', text: 'nav.experiments' },
   { to: '/app/memory', icon: 'memory', text: 'nav.memory' },
   { to: '/app/data', icon: 'data', text: 'nav.data' },
   { to: '/app/profiles', icon: 'profiles', text: 'nav.profiles' },
@@ -30,6 +35,10 @@ export function Shell() {
   }, [title])
   useShortcuts(() => setKeysOpen(true))
   useEffect(followSystemTheme, [])
+  useEffect(() => {
+    const idle = window.requestIdleCallback?.bind(window) ?? ((run: () => void) => setTimeout(run, 1000))
+    idle(() => void preloadViews())
+  }, [])
   // Moves the focus to the new view, so that screen readers read it from the start.
   const first = useRef(true)
   useEffect(() => {
@@ -43,19 +52,23 @@ export function Shell() {
         {t('nav.skip')}
       </a>
       <nav className="side" aria-label={t('nav.label')}>
-        <Link to="/app/runs" className="brand">
+        <Link to="/app/runs" className="brand" aria-label="Papertape">
           <Logo />
           <span>Papertape</span>
         </Link>
-        {NAVIGATION.map((item) => (
-          <NavItem key={item.to} {...item} />
-        ))}
+        <Palette />
+        <div className="nav-list">
+          {NAVIGATION.map((item) => (
+            <NavItem key={item.to} {...item} />
+          ))}
+        </div>
         <Foot onKeys={() => setKeysOpen(true)} />
       </nav>
       <main className="main" id="main" tabIndex={-1} ref={main}>
         <Banner />
         <Outlet />
       </main>
+      <TouchTitles />
       {keysOpen && <Keys onClose={() => setKeysOpen(false)} />}
     </div>
   )
@@ -83,7 +96,7 @@ function NavItem({ to, icon, text, gap }: (typeof NAVIGATION)[number]) {
       {gap && <div className="nav-gap" />}
       <Link to={to} className="nav-link" activeProps={{ 'aria-current': 'page' }}>
         <Icon name={icon} />
-        {t(text)}
+        <span>{t(text)}</span>
       </Link>
     </>
   )
@@ -92,8 +105,10 @@ function NavItem({ to, icon, text, gap }: (typeof NAVIGATION)[number]) {
 /** Notices that apply to every view. */
 function Banner() {
   const t = useText()
-  const { data, error } = useQuery(health())
-  if (error) {
+  const { data } = useQuery(healthQuery())
+  const state = useServerState()
+  useRefetchOnReturn(state)
+  if (state === 'away') {
     return (
       <div className="banner" role="alert">
         {t('state.offline')} {t('state.offline.why')}
@@ -115,13 +130,16 @@ function Banner() {
   )
 }
 
+const HEALTH_MARK = { unknown: 'queued', ok: 'completed', failing: 'failed', away: 'failed' } as const
+
 function Foot({ onKeys }: { onKeys: () => void }) {
   const t = useText()
-  const { data, error } = useQuery(health())
+  const { data } = useQuery(healthQuery())
+  const state = useServerState()
   const settings = useSettings()
   const dark = isDark(settings)
   const chinese = languageOf(settings) === 'zh'
-  const healthy = data?.status === 'ok' && !error
+  const health = state === 'unknown' ? t('state.loading') : t(`health.${state}`)
   return (
     <div className="side-foot">
       <div className="row">
@@ -147,9 +165,9 @@ function Foot({ onKeys }: { onKeys: () => void }) {
         </button>
       </div>
       <div className="health-text row">
-        <span className={`status ${error ? 'failed' : healthy ? 'completed' : data ? 'failed' : 'queued'}`}>
+        <span className={`status ${HEALTH_MARK[state]}`} title={health} role="status">
           <i />
-          {error ? t('health.away') : healthy ? t('health.ok') : data ? t('health.failing') : t('state.loading')}
+          <span className="health-label">{health}</span>
         </span>
         {data && <span className="quiet">v{data.version}</span>}
       </div>

@@ -1,8 +1,11 @@
 // Routes. All views are under /app/, which no API route uses.
-import { createRootRoute, createRoute, createRouter, lazyRouteComponent, redirect, useRouter } from '@tanstack/react-router'
+import { createRootRoute, createRoute, createRouter, Link, redirect } from '@tanstack/react-router'
+import type { CompareSearch } from '@/features/compare/select'
 import { parseRunsSearch } from '@/features/runs/address'
 import { useText } from '@/shared/i18n'
-import { Empty, Failed, Loading } from '@/shared/ui/states'
+import { Empty, Loading } from '@/shared/ui/states'
+import { lazyRouteComponent } from './lazyView'
+import { RouteError } from './RouteError'
 import { Shell } from './Shell'
 
 const root = createRootRoute({ component: Shell, notFoundComponent: NotFound })
@@ -88,6 +91,29 @@ const profiles = createRoute({
   validateSearch: (search): { a?: string; b?: string; vary?: string } => ({ a: nonEmpty(search.a), b: nonEmpty(search.b), vary: nonEmpty(search.vary) }),
   component: lazyRouteComponent(() => import('@/features/profiles/ProfilesPage'), 'ProfilesPage'),
 })
+const compare = createRoute({
+  getParentRoute: () => root,
+  path: '/app/compare',
+  validateSearch: (search): CompareSearch => ({
+    select: nonEmpty(search.select),
+    against: nonEmpty(search.against),
+    vary: nonEmpty(search.vary),
+    points: Number(search.points) > 0 ? Number(search.points) : undefined,
+    pair: Number(search.pair) > 0 ? Number(search.pair) : undefined,
+    day: nonEmpty(search.day),
+  }),
+  component: lazyRouteComponent(() => import('@/features/compare/ComparePage'), 'ComparePage'),
+})
+const experiments = createRoute({
+  getParentRoute: () => root,
+  path: '/app/experiments',
+  component: lazyRouteComponent(() => import('@/features/experiments/ExperimentsPage'), 'ExperimentsPage'),
+})
+const experiment = createRoute({
+  getParentRoute: () => root,
+  path: '/app/experiments/$experimentId',
+  component: lazyRouteComponent(() => import('@/features/experiments/ExperimentPage'), 'ExperimentPage'),
+})
 const chat = createRoute({
   getParentRoute: () => root,
   path: '/app/chat',
@@ -109,7 +135,7 @@ const settings = createRoute({
   component: lazyRouteComponent(() => import('@/features/settings/SettingsPage'), 'SettingsPage'),
 })
 
-const tree = root.addChildren([home, app, runs, run, session, numbered, memory, data, profiles, chat, plans, settings])
+const tree = root.addChildren([home, app, runs, run, session, numbered, memory, data, profiles, compare, experiments, experiment, chat, plans, settings])
 
 export function makeRouter() {
   return createRouter({
@@ -135,21 +161,12 @@ function Pending() {
   )
 }
 
-function RouteError({ error }: { error: unknown }) {
-  const router = useRouter()
-  return (
-    <div className="page">
-      <Failed error={error} retry={() => void router.invalidate()} />
-    </div>
-  )
-}
-
 function NotFound() {
   const t = useText()
   return (
     <div className="page">
       <Empty title={t('state.nowhere')}>
-        <a href="/app/runs">{t('nav.runs')}</a>
+        <Link to="/app/runs">{t('nav.runs')}</Link>
       </Empty>
     </div>
   )

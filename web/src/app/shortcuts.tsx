@@ -1,6 +1,7 @@
 // Keyboard shortcuts: `g` and a letter opens a view, `n` starts a run, `?` lists all shortcuts.
 import { useNavigate } from '@tanstack/react-router'
 import { useEffect, useRef } from 'react'
+import { useCanOperate } from '@/shared/access'
 import { type TextKey, useText } from '@/shared/i18n'
 import { isTyping } from '@/shared/keys'
 import { changeSettings } from '@/shared/settings'
@@ -8,6 +9,8 @@ import { Dialog } from '@/shared/ui/dialog'
 
 const VIEWS: Record<string, { to: string; text: TextKey }> = {
   r: { to: '/app/runs', text: 'nav.runs' },
+  v: { to: '/app/compare', text: 'nav.compare' },
+  e: { to: '/app/experiments', text: 'nav.experiments' },
   m: { to: '/app/memory', text: 'nav.memory' },
   d: { to: '/app/data', text: 'nav.data' },
   p: { to: '/app/profiles', text: 'nav.profiles' },
@@ -21,6 +24,7 @@ const SEQUENCE_MS = 1200
 
 export function useShortcuts(showKeys: () => void): void {
   const navigate = useNavigate()
+  const canOperate = useCanOperate()
   const prefixAt = useRef(0)
   useEffect(() => {
     const pressed = (event: KeyboardEvent) => {
@@ -33,7 +37,7 @@ export function useShortcuts(showKeys: () => void): void {
         void navigate({ to: target.to })
       } else if (event.key === 'g') {
         prefixAt.current = performance.now()
-      } else if (event.key === 'n') {
+      } else if (event.key === 'n' && canOperate) {
         event.preventDefault()
         void navigate({ to: '/app/runs', search: { new: true } })
       } else if (event.key === 't') {
@@ -45,13 +49,14 @@ export function useShortcuts(showKeys: () => void): void {
     }
     window.addEventListener('keydown', pressed)
     return () => window.removeEventListener('keydown', pressed)
-  }, [navigate, showKeys])
+  }, [navigate, showKeys, canOperate])
 }
 
 export function Keys({ onClose }: { onClose: () => void }) {
   const t = useText()
   const rows: [string[], string][] = [
     ...Object.entries(VIEWS).map(([key, { text }]): [string[], string] => [['g', key], t(text)]),
+    [['Ctrl', 'k'], t('palette.open')],
     [['n'], t('keys.new')],
     [['['], t('keys.previous')],
     [[']'], t('keys.next')],

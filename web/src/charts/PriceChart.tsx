@@ -1,13 +1,16 @@
-// An instrument's bars, with fills and corporate actions.
+// An instrument's bars, with fills, corporate actions and degraded days.
 import { CandlestickSeries, createChart, createSeriesMarkers, HistogramSeries, type IChartApi, type ISeriesApi, type ISeriesMarkersPluginApi, LineSeries, type SeriesMarker, type Time } from 'lightweight-charts'
-import { useEffect, useMemo, useRef, useState } from 'react'
+import { type RefObject, useEffect, useMemo, useRef, useState } from 'react'
 import type { Bar, ShareEvent } from '@/server/types'
-import { useFormat } from '@/shared/format'
+import { signClass, useFormat } from '@/shared/format'
 import { LOCALES, useLanguage, useText } from '@/shared/i18n'
 import { useSettings } from '@/shared/settings'
+import { ChartTools } from './ChartTools'
 import { Credit } from './Credit'
 import { type Fill, marks } from './marks'
+import { presetsOf } from './ranges'
 import { chartOptions, resolveColor } from './theme'
+import { useChartView } from './useChartView'
 
 interface Props {
   label: string
@@ -15,6 +18,8 @@ interface Props {
   fills?: Fill[]
   /** Splits and dividends. */
   events?: ShareEvent[]
+  /** Days with degraded research. */
+  degraded?: string[]
   /** The visible days; all days by default. */
   span?: { from: string; to: string } | null
   /** A highlighted day. */
@@ -32,7 +37,7 @@ interface Drawn {
 /** With more bars, a line is more readable than candles one pixel wide. */
 const MAX_CANDLES = 1500
 
-export function PriceChart({ label, bars, fills = NONE, events = NO_EVENTS, span = null, marked, onPick }: Props) {
+export function PriceChart({ label, bars, fills = NONE, events = NO_EVENTS, degraded = NO_DAYS, span = null, marked, onPick }: Props) {
   const t = useText()
   const format = useFormat()
   const language = useLanguage()
@@ -40,13 +45,20 @@ export function PriceChart({ label, bars, fills = NONE, events = NO_EVENTS, span
   const box = useRef<HTMLDivElement>(null)
   const onPickRef = useRef(onPick)
   const drawn = useRef<Drawn | null>(null)
+  const chartRef = useRef<IChartApi | null>(null)
+  // Runs at each pointer move, so it bypasses React.
+  const readout = useRef<(date: string | null) => void>(() => {})
   // A link to a day zooms to the days around it. Selecting a visible day does not move the chart.
   const [first] = useState(marked)
   const closed = useMemo(() => bars.filter((bar) => bar.close != null), [bars])
   const visible = useMemo(() => span ?? (first === undefined ? null : rangeAround(closed, first)), [span, closed, first])
   const line = (visible ? closed.filter((bar) => bar.date >= visible.from && bar.date <= visible.to).length : closed.length) > MAX_CANDLES
+  const presets = useMemo(() => presetsOf(closed[0]?.date ?? '', closed.at(-1)?.date ?? '', closed.at(-1)?.date ?? ''), [closed])
+  const view = useChartView(chartRef, presets)
+  const watch = useRef(view.watch)
   useEffect(() => {
     onPickRef.current = onPick
+    watch.current = view.watch
   })
 
   useEffect(() => {
@@ -73,9 +85,13 @@ export function PriceChart({ label, bars, fills = NONE, events = NO_EVENTS, span
     chart.subscribeClick((event) => {
       if (typeof event.time === 'string') onPickRef.current?.(event.time)
     })
+    chart.subscribeCrosshairMove((event) => readout.current(typeof event.time === 'string' ? event.time : null))
+    watch.current(chart, box.current)
+    chartRef.current = chart
     drawn.current = { chart, main, volume, marks: createSeriesMarkers(main, []) }
     return () => {
       drawn.current = null
+      chartRef.current = null
       chart.remove()
     }
   }, [language, settings, line, format])
@@ -116,17 +132,59 @@ export function PriceChart({ label, bars, fills = NONE, events = NO_EVENTS, span
       const text = event.kind === 'split' ? t('chart.split', { ratio: ratioOf(event) }) : t(event.kind === 'delisting' ? 'chart.delisting' : 'chart.dividend')
       all.push({ time: event.date as Time, position: 'belowBar', shape: 'square', color: resolveColor(event.kind === 'split' ? '--amber' : '--baseline-1'), text, size: event.kind === 'split' ? 1 : 0.5 })
     }
+    const days = new Set(closed.map((bar) => bar.date))
+    for (const date of degraded) {
+      if (days.has(date)) all.push({ time: date as Time, position: 'aboveBar', shape: 'square', color: resolveColor('--amber'), size: 0.5 })
+    }
     if (marked !== undefined && closed.some((bar) => bar.date === marked)) all.push({ time: marked as Time, position: 'aboveBar', shape: 'circle', color: resolveColor('--accent'), text: format.day(marked) })
     all.sort((a, b) => String(a.time).localeCompare(String(b.time)))
     drawn.current?.marks.setMarkers(all)
-  }, [fills, events, format, t, closed, marked, language, settings, line])
+  }, [fills, events, degraded, format, t, closed, marked, language, settings, line])
 
   return (
     <figure className="chart">
+      <div className="row wrap chart-head">
+        <Readout bars={closed} at={readout} />
+        <ChartTools presets={presets} range={view.range} onRange={view.onRange} log={view.log} onLog={view.setLog} onReset={view.onReset} />
+      </div>
       <div className="chart-box price" ref={box} role="img" aria-label={t('chart.price', { symbol: label })} />
       {events.length > 0 && <Events events={events} />}
+      {degraded.length > 0 && <figcaption className="quiet chart-events">{t('chart.degraded')}</figcaption>}
       <Credit />
     </figure>
+  )
+}
+
+/** The bar under the pointer, else the newest. */
+function Readout({ bars, at }: { bars: Bar[]; at: RefObject<(date: string | null) => void> }) {
+  const t = useText()
+  const format = useFormat()
+  const [date, setDate] = useState<string | null>(null)
+  useEffect(() => {
+    at.current = setDate
+  }, [at])
+  const found = date === null ? -1 : bars.findIndex((bar) => bar.date === date)
+  const index = found < 0 ? bars.length - 1 : found
+  const bar = bars[index]
+  if (!bar) return null
+  const before = bars[index - 1]?.close
+  const change = bar.close != null && before ? bar.close / before - 1 : null
+  const values = [['open', bar.open], ['high', bar.high], ['low', bar.low], ['close', bar.close]] as const
+  return (
+    <div className="row wrap readout tnum grow" aria-live="off">
+      <span className="second">{format.day(bar.date)}</span>
+      {values.map(([name, value]) => (
+        <span key={name}>
+          <span className="quiet">{t(`chart.bar.${name}`)}</span> {format.price(value)}
+        </span>
+      ))}
+      <span className={signClass(change)}>{format.change(change)}</span>
+      {bar.volume != null && (
+        <span>
+          <span className="quiet">{t('chart.bar.volume')}</span> {format.compact(bar.volume)}
+        </span>
+      )}
+    </div>
   )
 }
 
@@ -169,3 +227,4 @@ const BARS_AROUND = 60
 
 const NONE: Fill[] = []
 const NO_EVENTS: ShareEvent[] = []
+const NO_DAYS: string[] = []

@@ -12,8 +12,8 @@ export function resolveColor(token: string): string {
   return inner ? cssColor(inner) : value
 }
 
-/** `formatDay` formats a trading day, `YYYY-MM-DD`. */
-export function chartOptions(locale: string, formatDay: (date: string) => string): DeepPartial<ChartOptions> {
+/** `formatDay` formats a trading day, `YYYY-MM-DD`; `formatTick` one on the axis, or returns `null` for the default. */
+export function chartOptions(locale: string, formatDay: (date: string) => string, formatTick: (date: string) => string | null = () => null): DeepPartial<ChartOptions> {
   return {
     autoSize: true,
     layout: {
@@ -29,7 +29,15 @@ export function chartOptions(locale: string, formatDay: (date: string) => string
     grid: { vertLines: { color: cssColor('--bg-hover') }, horzLines: { color: cssColor('--bg-hover') } },
     rightPriceScale: { borderColor: cssColor('--line') },
     // Several years have more days than pixels: days that share a pixel are drawn as one.
-    timeScale: { borderColor: cssColor('--line'), fixLeftEdge: true, fixRightEdge: true, minBarSpacing: 0.05, enableConflation: true },
+    timeScale: {
+      borderColor: cssColor('--line'),
+      fixLeftEdge: true,
+      fixRightEdge: true,
+      lockVisibleTimeRangeOnResize: true,
+      minBarSpacing: 0.05,
+      enableConflation: true,
+      tickMarkFormatter: (time: Time) => formatTick(String(time)),
+    },
     crosshair: {
       vertLine: { color: cssColor('--text-3'), style: LineStyle.Dotted, labelBackgroundColor: cssColor('--text-2') },
       horzLine: { color: cssColor('--text-3'), style: LineStyle.Dotted, labelBackgroundColor: cssColor('--text-2') },

@@ -74,6 +74,7 @@ export class JobLogFollower {
   private older: string | null = null
   private lastEventId: number | string | null = null
   private retries = 0
+  private wake = new AbortController()
 
   constructor(sources: Sources, changed: (state: JobLog) => void, initialJob?: LogJob | null) {
     this.sources = sources
@@ -105,6 +106,11 @@ export class JobLogFollower {
 
   close(): void {
     this.stop.abort()
+  }
+
+  /** Polls without waiting for the rest of the interval. */
+  pollNow(): void {
+    this.wake.abort()
   }
 
   /** Tries again after `lost`. */
@@ -209,7 +215,7 @@ export class JobLogFollower {
   private async poll(signal: AbortSignal, waits = true): Promise<boolean> {
     for (let first = !waits; ; first = false) {
       if (!first) {
-        await this.sources.wait(POLL_EVERY_MS, signal)
+        await this.waitForPoll(signal)
         this.retries += 1
       }
       try {
@@ -244,8 +250,18 @@ export class JobLogFollower {
       return false
     }
     this.set({ phase: 'polling', failures, error: errorMessage(error) })
-    if (waits) await this.sources.wait(POLL_EVERY_MS, signal)
+    if (waits) await this.waitForPoll(signal)
     return true
+  }
+
+  /** Waits for the next poll, or until `pollNow`. */
+  private async waitForPoll(signal: AbortSignal): Promise<void> {
+    this.wake = new AbortController()
+    try {
+      await this.sources.wait(POLL_EVERY_MS, AbortSignal.any([signal, this.wake.signal]))
+    } catch (error) {
+      if (signal.aborted) throw error
+    }
   }
 
   private missing(): true {

@@ -2,8 +2,8 @@
 // them at once.
 import { infiniteQueryOptions, keepPreviousData, type QueryClient, type QueryKey, queryOptions } from '@tanstack/react-query'
 import type { Task } from './actions'
-import { address, ApiError, read, send, sendOr } from './client'
-import type { Bar, Dataset, DayResults, Exposure, Instructions, Message, Health, RangeResults, Session, ShareEvent, SeenByResponse, Step } from './types'
+import { address, ApiError, read, send } from './client'
+import type { Bar, Dataset, DayResults, Exposure, Instructions, Message, RangeResults, Session, ShareEvent, SeenByResponse, Step } from './types'
 import { hasStopped } from './types'
 
 const FOR_EVER = Number.POSITIVE_INFINITY
@@ -17,15 +17,6 @@ async function orNull<T>(request: Promise<T>): Promise<T | null> {
     throw error
   }
 }
-
-export const health = () =>
-  queryOptions({
-    queryKey: ['health'],
-    // An unhealthy server responds with 503 and the same body.
-    queryFn: ({ signal }) => sendOr<Health>(503, '/health', signal),
-    refetchInterval: 30_000,
-    retry: 1,
-  })
 
 /** The current user, as the server knows it. */
 export interface Access {

@@ -1,8 +1,11 @@
+import { QueryClientProvider } from '@tanstack/react-query'
 import { act, renderHook, waitFor } from '@testing-library/react'
 import { http, HttpResponse } from 'msw'
+import { createElement, type ReactNode } from 'react'
 import { expect, it } from 'vitest'
 import { entry, ManualClock, logJob, network, sse, streamOf } from '@/test/network'
 import type { LogJob } from './actions'
+import { makeQueryClient } from './cache'
 import { FIRST_PAGE } from './jobLogFollower'
 import { useJobLog } from './useJobLog'
 
@@ -26,7 +29,9 @@ function follow(server: Server, planId?: number) {
     http.get(`${base}/jobs/job-1`, page),
     http.get(`${base}/jobs/job-1/actions`, page),
   )
-  const hook = renderHook(() => useJobLog('job-1', null, planId, { wait: clock.wait }))
+  const client = makeQueryClient()
+  const wrapper = ({ children }: { children: ReactNode }) => createElement(QueryClientProvider, { client }, children)
+  const hook = renderHook(() => useJobLog('job-1', null, planId, { wait: clock.wait }), { wrapper })
   const log = () => hook.result.current
   const next = async (waits: number) => {
     await waitFor(() => expect(clock.delays.length).toBe(waits))

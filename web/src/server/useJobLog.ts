@@ -1,6 +1,7 @@
 import { useCallback, useEffect, useRef, useState } from 'react'
 import type { LogEntry, LogJob } from './actions'
 import { type JobLog, JobLogFollower, EMPTY_LOG, type Sources } from './jobLogFollower'
+import { useServerState } from './health'
 import { jobLogPage } from './jobLogPage'
 import { readStream } from './stream'
 import { hasStopped } from './types'
@@ -15,8 +16,8 @@ export interface FollowedJobLog extends JobLog {
 
 /**
  * Follows a job's log: a snapshot with its cursor, then the stream. If the stream breaks, polls every five seconds
- * from the cursor, tries the stream again after each success, and gives up after five failures in a row. When the job
- * has ended, the log is read-only until the job runs again.
+ * from the cursor, and at once when the server is back. Tries the stream again after each success, and gives up after five
+ * failures in a row. When the job has ended, the log is read-only until the job runs again.
  */
 export function useJobLog(
   jobId: string,
@@ -47,6 +48,12 @@ export function useJobLog(
   useEffect(() => {
     if (runs) void follower.current?.resume()
   }, [runs])
+
+  // The server is back: do not wait for the next poll.
+  const isAway = useServerState() === 'away'
+  useEffect(() => {
+    if (!isAway) follower.current?.pollNow()
+  }, [isAway])
 
   const loadOlder = useCallback(() => void follower.current?.loadOlder(), [])
   const retry = useCallback(() => void follower.current?.retry(), [])

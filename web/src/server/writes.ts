@@ -2,13 +2,21 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { address, send } from './client'
 import type { ChatSent, NewTask, Plan, PlanJobQueued, Task, TaskChange } from './actions'
-import type { Branch, Changed, Deleted, Queued, Trigger } from './types'
+import type { Branch, Changed, Deleted, ExperimentBody, ExperimentQueued, Queued, Trigger } from './types'
 
 export function useStartRun() {
   const client = useQueryClient()
   return useMutation({
     mutationFn: (body: Trigger) => send<Queued>('POST', '/simulate/trigger', body),
     onSuccess: () => client.invalidateQueries({ queryKey: ['jobs'] }),
+  })
+}
+
+export function useStartExperiment() {
+  const client = useQueryClient()
+  return useMutation({
+    mutationFn: (body: ExperimentBody) => send<ExperimentQueued>('POST', '/experiments', body),
+    onSuccess: () => Promise.all([client.invalidateQueries({ queryKey: ['jobs'] }), client.invalidateQueries({ queryKey: ['experiments'] })]),
   })
 }
 

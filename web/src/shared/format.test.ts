@@ -40,5 +40,16 @@ it('shows days and durations in the locale', () => {
   expect(en.span('2012-12-31', '2012-10-01')).toBe('Dec 31, 2012 – Oct 1, 2012')
   expect(en.span('', null)).toBe(ABSENT)
   expect(zh.month('2012-10')).toBe('2012年10月')
+  // Ranges and single dates have one form.
+  expect(zh.span('2012-10-01', '2012-12-31')).toBe('2012年10月1日 – 12月31日')
+  expect(zh.span('2011-10-01', '2012-12-31')).toBe('2011年10月1日 – 2012年12月31日')
   expect(en.ago('2026-11-22T05:00:00Z', Date.parse('2026-11-22T05:02:00Z'))).toBe('2m ago')
+})
+
+it('names the exchange’s time zone as traders do, in summer and winter', () => {
+  expect(en.instantIn('2012-10-01T13:30:00Z', 'America/New_York')).toMatch(/^Oct 1, 2012.* 09:30 ET$/)
+  expect(en.instantIn('2012-12-03T14:30:00Z', 'America/New_York')).toMatch(/^Dec 3, 2012.* 09:30 ET$/)
+  expect(zh.instantIn('2012-10-08T01:30:00Z', 'Asia/Shanghai')).toMatch(/^2012年10月8日.*09:30 北京时间$/)
+  expect(en.instantIn('2012-10-01T13:30:00Z', null)).toMatch(/13:30 UTC$/)
+  expect(en.instantIn('2012-10-01T13:30:00Z', 'Mars/Olympus')).toMatch(/13:30 UTC$/)
 })

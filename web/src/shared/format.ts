@@ -26,7 +26,8 @@ export function makeFormat(locale: string) {
   const short = new Intl.DateTimeFormat(locale, { month: 'short', day: 'numeric', timeZone: 'UTC' })
   const weekday = new Intl.DateTimeFormat(locale, { weekday: 'short', timeZone: 'UTC' })
   const months = new Intl.DateTimeFormat(locale, { year: 'numeric', month: 'long', timeZone: 'UTC' })
-  const instants = new Intl.DateTimeFormat(locale, { dateStyle: 'medium', timeStyle: 'medium', hourCycle: 'h23' })
+  const monthNames = new Intl.DateTimeFormat(locale, { month: 'short', timeZone: 'UTC' })
+  const instants = new Intl.DateTimeFormat(locale, { year: 'numeric', month: 'short', day: 'numeric', hour: '2-digit', minute: '2-digit', second: '2-digit', hourCycle: 'h23', timeZoneName: 'short' })
   const clocks = new Intl.DateTimeFormat(locale, { timeStyle: 'medium', hourCycle: 'h23' })
   const zoned = new Map<string, Intl.DateTimeFormat>()
   const ago = new Intl.RelativeTimeFormat(locale, { numeric: 'auto', style: 'narrow' })
@@ -34,6 +35,8 @@ export function makeFormat(locale: string) {
     const date = text ? new Date(text) : null
     return date && !Number.isNaN(date.getTime()) ? date : null
   }
+
+  const zoneName = (zone: string) => ZONES[locale.startsWith('zh') ? 'zh' : 'en'][zone] ?? genericName(locale, zone)
 
   return {
     /** An amount in the market's currency. */
@@ -69,6 +72,10 @@ export function makeFormat(locale: string) {
         maximumFractionDigits: digits,
       }),
     ratio: (value: Maybe) => formatNumber(value, { minimumFractionDigits: 2, maximumFractionDigits: 2 }),
+    /** A number with this many decimals. */
+    digits: (value: Maybe, digits: number) => formatNumber(value, { minimumFractionDigits: digits, maximumFractionDigits: digits }),
+    /** The same, with a sign. */
+    signed: (value: Maybe, digits: number) => formatNumber(value, { signDisplay: 'exceptZero', minimumFractionDigits: digits, maximumFractionDigits: digits }),
     count: (value: Maybe) => formatNumber(value, { maximumFractionDigits: 0 }),
     quantity: (value: Maybe) => formatNumber(value, { maximumFractionDigits: 8 }),
     compact: (value: Maybe) => formatNumber(value, { notation: 'compact', maximumFractionDigits: 1 }),
@@ -87,14 +94,19 @@ export function makeFormat(locale: string) {
     span: (from: string | null | undefined, to: string | null | undefined) => {
       const [first, last] = [at(from ? `${from.slice(0, 10)}T00:00:00Z` : null), at(to ? `${to.slice(0, 10)}T00:00:00Z` : null)]
       if (!first || !last) return [from, to].filter(Boolean).join(' – ') || ABSENT
+      if (first > last) return `${days.format(first)} – ${days.format(last)}`
+      // Chinese ranges have a form of their own, which no single date has.
+      if (locale.startsWith('zh')) return `${days.format(first)} – ${first.getUTCFullYear() === last.getUTCFullYear() ? short.format(last) : days.format(last)}`
       // Browsers differ in thin spaces, and a text search does not find them.
-      return first <= last ? days.formatRange(first, last).replace(/[\u2009\u202f]/g, ' ') : `${days.format(first)} – ${days.format(last)}`
+      return days.formatRange(first, last).replace(/[\u2009\u202f]/g, ' ')
     },
     /** A month, `YYYY-MM`. */
     month: (text: string) => {
       const date = at(`${text.slice(0, 7)}-01T00:00:00Z`)
       return date ? months.format(date) : ABSENT
     },
+    /** The short name of a month, 1 to 12. */
+    monthName: (month: number) => monthNames.format(new Date(Date.UTC(2001, month - 1, 1))),
     shortDay: (text: string) => {
       const date = at(`${text.slice(0, 10)}T00:00:00Z`)
       return date ? short.format(date) : ABSENT
@@ -103,20 +115,22 @@ export function makeFormat(locale: string) {
       const date = at(`${text.slice(0, 10)}T00:00:00Z`)
       return date ? weekday.format(date) : ABSENT
     },
-    /** An instant in the browser's time zone. */
+    /** An instant in the browser's time zone, with its name. */
     instant: (text: string | null | undefined) => {
       const date = at(text)
       return date ? instants.format(date) : ABSENT
     },
-    /** A market instant in the exchange's time zone, with its name; UTC if the zone is unknown. */
+    /** A market instant in the exchange's time zone, with its name (`ET`); UTC if the zone is unknown. */
     instantIn: (text: string | null | undefined, zone: string | null | undefined) => {
       const date = at(text)
       if (!date) return ABSENT
       const key = zone ?? 'UTC'
       let format = zoned.get(key)
       if (!format) zoned.set(key, (format = inZone(locale, key)))
-      return format.format(date)
+      return `${format.format(date)} ${zoneName(key)}`
     },
+    /** The name of a time zone: `ET` for America/New_York. */
+    zoneName,
     clock: (text: string | null | undefined) => {
       const date = at(text)
       return date ? clocks.format(date) : ABSENT
@@ -149,8 +163,24 @@ const UNITS = {
   en: { ms: ' ms', s: ' s', min: ' min', h: ' h', gap: ' ' },
   zh: { ms: ' 毫秒', s: ' 秒', min: ' 分', h: ' 小时', gap: ' ' },
 } as const
+/** Names as traders write them. Browsers use others, or an offset. */
+const ZONES: Record<'en' | 'zh', Record<string, string>> = {
+  en: { 'America/New_York': 'ET', 'America/Chicago': 'CT', 'Asia/Shanghai': 'China Time', 'Asia/Hong_Kong': 'Hong Kong Time', UTC: 'UTC' },
+  zh: { 'America/New_York': '美东时间', 'America/Chicago': '美中时间', 'Asia/Shanghai': '北京时间', 'Asia/Hong_Kong': '香港时间', UTC: 'UTC' },
+}
+
+function genericName(locale: string, timeZone: string): string {
+  try {
+    const parts = new Intl.DateTimeFormat(locale, { timeZone, timeZoneName: 'shortGeneric' }).formatToParts(0)
+    return parts.find((part) => part.type === 'timeZoneName')?.value ?? timeZone
+  } catch {
+    // The browser does not know this zone: times are in UTC.
+    return 'UTC'
+  }
+}
+
 function inZone(locale: string, timeZone: string): Intl.DateTimeFormat {
-  const parts = { year: 'numeric', month: 'short', day: 'numeric', hour: '2-digit', minute: '2-digit', hourCycle: 'h23', timeZoneName: 'short' } as const
+  const parts = { year: 'numeric', month: 'short', day: 'numeric', hour: '2-digit', minute: '2-digit', hourCycle: 'h23' } as const
   try {
     return new Intl.DateTimeFormat(locale, { ...parts, timeZone })
   } catch {

@@ -3,7 +3,11 @@ import { http, HttpResponse, type JsonBodyType } from 'msw'
 import { setupServer } from 'msw/node'
 import type { LogEntry, LogJob } from '@/server/actions'
 
-export const network = setupServer()
+/** A healthy server without access control. */
+export const network = setupServer(
+  http.get('/health', () => HttpResponse.json({ status: 'ok', version: '0', problems: [], warnings: [] })),
+  http.get('/access', () => HttpResponse.json({ error: 'not_found', message: '' }, { status: 404 })),
+)
 
 /** Responds to a route with JSON. */
 export function respondWith(path: string, body: JsonBodyType, status = 200): void {

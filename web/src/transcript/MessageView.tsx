@@ -3,6 +3,8 @@ import { memo } from 'react'
 import type { Message } from '@/server/types'
 import { useFormat } from '@/shared/format'
 import { useText, useWord } from '@/shared/i18n'
+import { argumentOf } from '@/server/recorded'
+import { CopyButton } from '@/shared/ui/copy'
 import { Icon } from '@/shared/ui/icons'
 import { MessageText } from './MessageText'
 
@@ -12,9 +14,14 @@ interface Props {
   showsNode?: boolean
   marked?: boolean
   onPath?: ((path: string) => void) | undefined
+  /** Selects the message for a diff. */
+  onDiff?: ((message: Message) => void) | undefined
+  /** Whether it is selected for a diff. */
+  isPicked?: boolean
 }
 
-export const MessageView = memo(function MessageView({ message, showsNode, marked, onPath }: Props) {
+export const MessageView = memo(function MessageView({ message, showsNode, marked, onPath, onDiff, isPicked }: Props) {
+  const t = useText()
   const word = useWord()
   const format = useFormat()
   const tool = message.role === 'tool'
@@ -34,6 +41,12 @@ export const MessageView = memo(function MessageView({ message, showsNode, marke
         <time className="quiet tnum" dateTime={message.timestamp}>
           {format.clock(message.timestamp)}
         </time>
+        {onDiff && (
+          <button type="button" className="button small plain" aria-pressed={isPicked ?? false} title={t('diff.pick')} onClick={() => onDiff(message)}>
+            {t('diff.label')}
+          </button>
+        )}
+        <CopyButton text={message.content} describes={t('reading.copy')} />
       </header>
       <div className="message-body">
         {tool ? <ToolResult message={message} /> : <ModelText text={message.content} />}
@@ -44,8 +57,7 @@ export const MessageView = memo(function MessageView({ message, showsNode, marke
 })
 
 function ToolName({ message }: { message: Message }) {
-  const input = message.tool_input as Record<string, unknown> | null | undefined
-  const argumentList = Object.entries(input ?? {}).filter(([key]) => key !== 'reason')
+  const argumentList = Object.entries(message.tool_input ?? {}).filter(([key]) => key !== 'reason')
   const text = argumentList.map(([key, value]) => `${key}: ${typeof value === 'string' ? value : JSON.stringify(value)}`).join(', ')
   return (
     <span className="tool-call">
@@ -59,10 +71,10 @@ function ToolName({ message }: { message: Message }) {
 }
 
 function ToolResult({ message }: { message: Message }) {
-  const reason = (message.tool_input as { reason?: unknown } | null | undefined)?.reason
+  const reason = argumentOf(message.tool_input, 'reason')
   return (
     <>
-      {typeof reason === 'string' && reason !== '' && <p className="tool-reason">{reason}</p>}
+      {reason && <p className="tool-reason">{reason}</p>}
       <MessageText text={message.content} plain />
     </>
   )

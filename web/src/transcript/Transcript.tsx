@@ -1,8 +1,9 @@
 // A conversation of any length: only visible messages are in the DOM.
 import { useVirtualizer } from '@tanstack/react-virtual'
-import { useEffect, useMemo, useRef, useState } from 'react'
+import { useCallback, useEffect, useMemo, useRef, useState } from 'react'
 import type { Message } from '@/server/types'
 import { useText } from '@/shared/i18n'
+import { MessageDiff } from './MessageDiff'
 import { MessageView } from './MessageView'
 
 interface Props {
@@ -32,6 +33,9 @@ export function Transcript({ messages, remaining = 0, error, onRetry, showsNodes
   const t = useText()
   const [query, setQuery] = useState('')
   const box = useRef<HTMLDivElement>(null)
+  const [picked, setPicked] = useState<Message[]>([])
+  const pick = useCallback((message: Message) => setPicked((now) => (now.includes(message) ? now.filter((one) => one !== message) : [...now.slice(-1), message])), [])
+  const [first, second] = [...picked].sort((a, b) => a.message_index - b.message_index)
   const visible = useMemo(() => {
     const words = query.toLowerCase().split(/\s+/).filter(Boolean)
     return words.length === 0 ? messages : messages.filter((message) => matches(message, words))
@@ -81,7 +85,13 @@ export function Transcript({ messages, remaining = 0, error, onRetry, showsNodes
             {t('transcript.broken', { count: remaining })}
           </button>
         )}
+        {first && !second && (
+          <span className="quiet" role="status">
+            {t('diff.another')}
+          </span>
+        )}
       </div>
+      {first && second && <MessageDiff before={first} after={second} onClose={() => setPicked([])} />}
       {/* A scrollable region must be reachable by keyboard. */}
       <div
         className="transcript-box"
@@ -108,7 +118,7 @@ export function Transcript({ messages, remaining = 0, error, onRetry, showsNodes
                 className="transcript-row"
                 style={{ transform: `translateY(${row.start}px)` }}
               >
-                <MessageView message={message} showsNode={showsNodes ?? false} marked={row.index === focused} onPath={onPath} />
+                <MessageView message={message} showsNode={showsNodes ?? false} marked={row.index === focused} onPath={onPath} onDiff={pick} isPicked={picked.includes(message)} />
               </div>
             )
           })}

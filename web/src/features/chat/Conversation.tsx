@@ -6,6 +6,7 @@ import type { ChatSession, PendingAction } from '@/server/actions'
 import { useDelta } from '@/server/delta'
 import { chat } from '@/server/queries'
 import { useSendChat } from '@/server/writes'
+import { useCanOperate } from '@/shared/access'
 import { useText } from '@/shared/i18n'
 import { Icon } from '@/shared/ui/icons'
 import { More } from '@/shared/ui/parts'
@@ -22,6 +23,7 @@ export function Conversation({ id, onCreated }: Props) {
   const t = useText()
   const client = useQueryClient()
   const query = useInfiniteQuery({ ...chat(id ?? ''), enabled: id !== null })
+  const canOperate = useCanOperate()
   const send = useSendChat()
   const [text, setText] = useState('')
   const end = useRef<HTMLDivElement>(null)
@@ -91,7 +93,7 @@ export function Conversation({ id, onCreated }: Props) {
           {id !== null && query.isPending && <Loading />}
           {query.error && !query.data && <Failed error={query.error} retry={() => void query.refetch()} />}
           {id !== null && head === null && <Empty title={t('chat.missing')} />}
-          {id === null && <Welcome onPick={pick} />}
+          {id === null && (canOperate ? <Welcome onPick={pick} /> : <Empty title={t('access.read.only')} />)}
           <More has={query.hasNextPage} busy={query.isFetchingNextPage} onMore={() => void query.fetchNextPage()} />
           {messages.map((message) => (
             <ChatMessage
@@ -99,14 +101,14 @@ export function Conversation({ id, onCreated }: Props) {
               message={message}
               draft={message === pendingAnswer ? draft : undefined}
               showsSummary={head?.show_action_summary ?? true}
-              onConfirm={message === last && !busy ? (pending) => sendMessage(t('chat.confirm.words'), pending) : undefined}
+              onConfirm={canOperate && message === last && !busy ? (pending) => sendMessage(t('chat.confirm.words'), pending) : undefined}
               onDecline={message === last && !busy ? () => sendMessage(t('chat.refuse.words')) : undefined}
             />
           ))}
           <div ref={end} />
         </div>
       </div>
-      {head !== null && (
+      {canOperate && head !== null && (
         <form className="chat-entry" onSubmit={submit}>
           <div className="chat-column">
             {send.error && <Failed error={send.error} />}

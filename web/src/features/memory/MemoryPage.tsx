@@ -9,7 +9,7 @@ import { useFormat } from '@/shared/format'
 import { useText, useWord } from '@/shared/i18n'
 import { isTyping } from '@/shared/keys'
 import { More, Tabs } from '@/shared/ui/parts'
-import { Empty, Failed, Loading, Note } from '@/shared/ui/states'
+import { Empty, Example, Failed, Loading, Note } from '@/shared/ui/states'
 import { ArchiveCard, OpenCard, ReflectionCard, RoundCard } from './cards'
 
 type Tab = 'trades' | 'open' | 'rounds' | 'archives'
@@ -137,6 +137,10 @@ function Reflections() {
         ) : (
           <Empty title={t('memory.trades.none')} command="papertape run --demo">
             <p className="second">{t('memory.trades.none.why')}</p>
+            <Example>
+              <b>{t('example.lesson.title')}</b>
+              <p>{t('example.lesson')}</p>
+            </Example>
           </Empty>
         )
       )}

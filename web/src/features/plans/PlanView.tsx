@@ -11,6 +11,7 @@ import { useFormat } from '@/shared/format'
 import { useText, useWord } from '@/shared/i18n'
 import { Confirm } from '@/shared/ui/dialog'
 import { Icon } from '@/shared/ui/icons'
+import { Operate } from '@/shared/ui/operate'
 import { StatusMark } from '@/shared/ui/parts'
 import { Empty, Failed, Loading } from '@/shared/ui/states'
 import { JobLogPanel } from '../jobLog/JobLogPanel'
@@ -57,16 +58,18 @@ export function PlanView({ id, job, onJob, onDeleted }: Props) {
           </Empty>
         )}
         {tree.data && tree.data.length > 0 && <TaskTree plan={id} tasks={tree.data} onStart={start} />}
-        <div className="panel-body">
-          {adding ? (
-            <TaskForm plan={id} tasks={tree.data ?? []} parent={null} onClose={() => setAdding(false)} />
-          ) : (
-            <button type="button" className="button small" onClick={() => setAdding(true)}>
-              <Icon name="plus" />
-              {t('task.add')}
-            </button>
-          )}
-        </div>
+        <Operate>
+          <div className="panel-body">
+            {adding ? (
+              <TaskForm plan={id} tasks={tree.data ?? []} parent={null} onClose={() => setAdding(false)} />
+            ) : (
+              <button type="button" className="button small" onClick={() => setAdding(true)}>
+                <Icon name="plus" />
+                {t('task.add')}
+              </button>
+            )}
+          </div>
+        </Operate>
       </section>
       <Jobs jobs={jobs} selected={job} onJob={onJob} />
       {job !== undefined && <JobLogPanel key={job} jobId={job} planId={id} />}
@@ -107,19 +110,21 @@ function Head({ plan, busy, onStart, onDeleted }: HeadProps) {
           </Link>
         )}
         <span className="grow" />
-        <button type="button" className="button small" aria-expanded={editing} onClick={() => setEditing(!editing)}>
-          {t('action.edit')}
-        </button>
-        <button type="button" className="button small danger" onClick={() => setConfirming(true)}>
-          {t('plans.remove')}
-        </button>
-        <button type="button" className="button small" disabled={busy} title={t('plans.decompose.what')} onClick={() => onStart('decompose')}>
-          {t('plans.decompose')}
-        </button>
-        <button type="button" className="button small primary" disabled={busy || plan.tasks === 0} onClick={() => onStart('execute')}>
-          <Icon name="play" />
-          {t('plans.execute')}
-        </button>
+        <Operate>
+          <button type="button" className="button small" aria-expanded={editing} onClick={() => setEditing(!editing)}>
+            {t('action.edit')}
+          </button>
+          <button type="button" className="button small danger" onClick={() => setConfirming(true)}>
+            {t('plans.remove')}
+          </button>
+          <button type="button" className="button small" disabled={busy} title={t('plans.decompose.what')} onClick={() => onStart('decompose')}>
+            {t('plans.decompose')}
+          </button>
+          <button type="button" className="button small primary" disabled={busy || plan.tasks === 0} onClick={() => onStart('execute')}>
+            <Icon name="play" />
+            {t('plans.execute')}
+          </button>
+        </Operate>
       </div>
       {editing ? (
         <div className="panel-body">

@@ -9,8 +9,9 @@ import { useText } from '@/shared/i18n'
 import { useNow } from '@/shared/now'
 import { useTitle } from '@/shared/title'
 import { Icon } from '@/shared/ui/icons'
+import { Operate } from '@/shared/ui/operate'
 import { More, StatusMark } from '@/shared/ui/parts'
-import { Empty, Failed, Loading } from '@/shared/ui/states'
+import { Empty, Example, Failed, Loading } from '@/shared/ui/states'
 import { PlanView } from './PlanView'
 
 export function PlansPage() {
@@ -34,10 +35,12 @@ export function PlansPage() {
           <h1>{t('nav.plans')}</h1>
           <p className="second">{t('plans.what')}</p>
         </div>
-        <button type="button" className="button primary" aria-expanded={creating} onClick={() => setCreating(!creating)}>
-          <Icon name="plus" />
-          {t('plans.new')}
-        </button>
+        <Operate>
+          <button type="button" className="button primary" aria-expanded={creating} onClick={() => setCreating(!creating)}>
+            <Icon name="plus" />
+            {t('plans.new')}
+          </button>
+        </Operate>
       </div>
       {creating && <NewPlan onCreated={made} onClose={() => setCreating(false)} />}
       {query.isPending && <Loading />}
@@ -46,14 +49,24 @@ export function PlansPage() {
         <div className="panel">
           <Empty title={t('plans.none')}>
             <p className="second">{t('plans.none.why')}</p>
-            <div className="row wrap">
-              <button type="button" className="button" onClick={() => setCreating(true)}>
-                {t('plans.new')}
-              </button>
-              <Link to="/app/chat" search={{}} className="button">
-                {t('plans.ask')}
-              </Link>
-            </div>
+            <Example>
+              <b>{t('example.plan.title')}</b>
+              <ol className="rules">
+                <li>{t('example.plan.1')}</li>
+                <li>{t('example.plan.2')}</li>
+                <li>{t('example.plan.3')}</li>
+              </ol>
+            </Example>
+            <Operate>
+              <div className="row wrap">
+                <button type="button" className="button" onClick={() => setCreating(true)}>
+                  {t('plans.new')}
+                </button>
+                <Link to="/app/chat" search={{}} className="button">
+                  {t('plans.ask')}
+                </Link>
+              </div>
+            </Operate>
           </Empty>
         </div>
       )}

@@ -5,6 +5,7 @@ import { useTaskWrites } from '@/server/writes'
 import { useText } from '@/shared/i18n'
 import { Confirm } from '@/shared/ui/dialog'
 import { Icon } from '@/shared/ui/icons'
+import { Operate } from '@/shared/ui/operate'
 import { StatusMark } from '@/shared/ui/parts'
 import { Failed } from '@/shared/ui/states'
 import { JsonView } from '@/transcript/JsonView'
@@ -43,7 +44,9 @@ function TaskItem({ plan, task, tasks, names, onStart }: Props & { task: Task; n
           <b>{task.name}</b>
           {task.dependencies.length > 0 && <span className="quiet clip">{t('plans.after', { tasks: task.dependencies.map((id) => names.get(id) ?? id).join(', ') })}</span>}
         </button>
-        <TaskTools plan={plan} task={task} tasks={tasks} onStart={onStart} onForm={(requested) => setForm(form === requested ? null : requested)} />
+        <Operate>
+          <TaskTools plan={plan} task={task} tasks={tasks} onStart={onStart} onForm={(requested) => setForm(form === requested ? null : requested)} />
+        </Operate>
       </div>
       {form === 'edit' && <TaskForm plan={plan} tasks={tasks} task={task} onClose={() => setForm(null)} />}
       {open && form !== 'edit' && <TaskBody task={task} />}

@@ -9,7 +9,7 @@ import { type Translate, useText } from '@/shared/i18n'
 import { tradedOf } from '@/shared/symbols'
 import { useTitle } from '@/shared/title'
 import { Stat, Pairs } from '@/shared/ui/parts'
-import { Command, Empty, Failed, Loading, Note } from '@/shared/ui/states'
+import { Command, Empty, Example, Failed, Loading, Note } from '@/shared/ui/states'
 
 const PHASES = ['analyst', 'research', 'trading', 'risk', 'portfolio'] as const
 const VARIED = ['model', 'provider', 'date', 'ticker', 'max-debate-rounds', 'max-risk-discuss-rounds', 'overall-timeout'] as const
@@ -47,6 +47,9 @@ export function ProfilesPage() {
         <div className="panel">
           <Empty title={t('profiles.none')} command="papertape run --kind desk --model house::momentum --start 2012-10-01 --end 2012-10-12">
             <p className="second">{t('profiles.none.why')}</p>
+            <Example>
+              <p>{t('example.profile')}</p>
+            </Example>
           </Empty>
         </div>
       )}

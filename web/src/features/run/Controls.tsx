@@ -2,6 +2,7 @@
 import type { Job } from '@/server/types'
 import { hasStopped } from '@/server/types'
 import { useJobControl } from '@/server/writes'
+import { useCanOperate } from '@/shared/access'
 import { useText } from '@/shared/i18n'
 import { Icon } from '@/shared/ui/icons'
 import { DeleteJob } from './DeleteJob'
@@ -18,6 +19,7 @@ interface Props {
 
 export function Controls({ job, stopping: cancelRequested, onBranch, onDeleted }: Props) {
   const t = useText()
+  const canOperate = useCanOperate()
   const { cancel, resume } = useJobControl(job.job_id)
   const active = !hasStopped(job.status)
   const stopping = cancel.isPending || cancelRequested
@@ -25,13 +27,13 @@ export function Controls({ job, stopping: cancelRequested, onBranch, onDeleted }
   return (
     <div className="stack">
       <div className="row wrap">
-        {active && (
+        {canOperate && active && (
           <button type="button" className="button" disabled={stopping} onClick={() => cancel.mutate()}>
             <Icon name="stop" />
             {stopping ? t('run.stopping') : t('run.stop')}
           </button>
         )}
-        {RESUMABLE.has(job.status) && (
+        {canOperate && RESUMABLE.has(job.status) && (
           <button
             type="button"
             className="button primary"
@@ -45,7 +47,7 @@ export function Controls({ job, stopping: cancelRequested, onBranch, onDeleted }
             {resume.isPending ? t('run.resuming') : t('run.resume')}
           </button>
         )}
-        {job.simulation && (
+        {canOperate && job.simulation && (
           <button type="button" className="button" title={t('branch.what')} onClick={onBranch}>
             <Icon name="branch" />
             {t('branch.open')}
@@ -54,7 +56,7 @@ export function Controls({ job, stopping: cancelRequested, onBranch, onDeleted }
         <a className="button" href={`/results?job_id=${encodeURIComponent(job.job_id)}`} target="_blank" rel="noreferrer">
           JSON
         </a>
-        {!active && <DeleteJob jobId={job.job_id} onDeleted={onDeleted} />}
+        {canOperate && !active && <DeleteJob jobId={job.job_id} onDeleted={onDeleted} />}
       </div>
       {error && (
         <span className="down" role="alert">

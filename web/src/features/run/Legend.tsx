@@ -11,9 +11,11 @@ interface Props {
   onToggle: (id: string) => void
   /** Receives the day under the pointer. A ref, so that pointer moves do not re-render the view. */
   day: RefObject<(date: string | null) => void>
+  /** The place of the start on the axis. */
+  start: string
 }
 
-export function Legend({ curves, hidden, onToggle, day }: Props) {
+export function Legend({ curves, hidden, onToggle, day, start }: Props) {
   const t = useText()
   const format = useFormat()
   const [at, setAt] = useState<string | null>(null)
@@ -33,7 +35,7 @@ export function Legend({ curves, hidden, onToggle, day }: Props) {
           </button>
         )
       })}
-      <span className="quiet tnum grow end">{format.day(at ?? last)}</span>
+      <span className="quiet tnum grow end">{(at ?? last ?? start) === start ? t('chart.start') : format.day(at ?? last)}</span>
     </div>
   )
 }
@@ -42,9 +44,10 @@ function later(a: string | null, b: string | null): string | null {
   return a === null || (b !== null && b > a) ? b : a
 }
 
-/** A line's value on a day, or the last one before it; without a day, its last value. */
+/** A line's value on a day, or the last one before it; none after its end. Without a day, its last value. */
 export function valueAt(points: Point[], date: string | null): number | null {
   if (date === null) return points[points.length - 1]?.value ?? null
+  if (date > (points.at(-1)?.date ?? '')) return null
   let [low, high] = [0, points.length]
   while (low < high) {
     const middle = (low + high) >> 1

@@ -6,6 +6,7 @@ import { signClass, useFormat } from '@/shared/format'
 import { type TextKey, useText } from '@/shared/i18n'
 import { HouseTag, Tag } from '@/shared/ui/parts'
 import { QualityShare } from '@/shared/ui/quality'
+import { type Column, SortTable } from '@/shared/ui/table'
 import { BENCHMARK, longestBenchmark, furthest } from './curves'
 
 interface Props {
@@ -84,71 +85,69 @@ export function MetricsTable({ results, curves, hidden, onToggle, fullOnly, mark
         return format.percent(value, name === 'alpha' || name === 'tracking_error' ? 2 : 0)
     }
   }
-  return (
-    <div className="scroll-x">
-      <table className="grid-table">
-        <thead>
-          <tr>
-            <th className="stays">{t('runs.agent')}</th>
-            <th className="num">{t('run.metrics.count')}</th>
-            <th className="num">{t('metric.value')}</th>
-            {COLUMNS.map(([name, text]) => (
-              <th key={name} className="num">
-                {t(text)}
-              </th>
-            ))}
-            {compared &&
-              RELATIVE.map(([name, text]) => (
-                <th key={name} className="num" title={t('metric.relative', { symbol: compared.benchmark.symbol })}>
-                  {t(text)}
-                </th>
-              ))}
-            <th>{t('runs.research')}</th>
-          </tr>
-        </thead>
-        <tbody>
-          {curves.map((curve) => {
-            const metrics = metricsOf(curve.id)
-            const result = results.find((one) => one.model === curve.id)
-            return (
-              <tr key={curve.id} className={curve.dashed ? 'second' : ''}>
-                <td className="stays">
-                  <span className="row">
-                    <label className="check nowrap">
-                      <input type="checkbox" checked={!hidden.has(curve.id)} onChange={() => onToggle(curve.id)} aria-label={t('run.show.line', { line: curve.label })} />
-                      <span className={`legend-swatch ${curve.dashed ? 'dashed' : ''}`} style={{ '--swatch': `var(${curve.token})` } as CSSProperties} />
-                      {curve.label}
-                    </label>
-                    {result && <HouseTag isLlm={result.is_llm} />}
-                    {result?.insolvent && <Tag kind="bad">{t('orders.insolvent', { since: format.day(result.insolvent.since) })}</Tag>}
-                  </span>
-                </td>
-                <td className="num">{format.count(metrics?.days)}</td>
-                <td className="num">{result && !fullOnly ? format.money(result.ending_portfolio_value, market) : ''}</td>
-                {COLUMNS.map(([name]) => {
-                  const value = metrics?.[name] as number | null | undefined
-                  return (
-                    <td key={name} className={`num ${name === 'total_return' ? signClass(value) : ''}`}>
-                      {display(name, value)}
-                    </td>
-                  )
-                })}
-                {compared &&
-                  RELATIVE.map(([name]) => {
-                    // Relative metrics cover all days.
-                    const value = fullOnly ? undefined : result?.benchmark?.relative_metrics[name]
-                    return (
-                      <td key={name} className={`num ${name === 'excess_return' ? signClass(value) : ''}`}>
-                        {result && !fullOnly ? displayRelative(name, value) : ''}
-                      </td>
-                    )
-                  })}
-                <td>{result && <QualityShare full={result.full_research.days} total={result.full_research.total_days} first={result.provenance.reasons[0]} />}</td>
-              </tr>
-            )
-          })}
-        </tbody>
-      </table>
-    </div>
-  )
+  const resultOf = (id: string) => results.find((one) => one.model === id)
+  // Relative metrics cover all days.
+  const relativeOf = (id: string, name: keyof RelativeMetrics) => (fullOnly ? undefined : resultOf(id)?.benchmark?.relative_metrics[name])
+  const columns: Column<Curve>[] = [
+    {
+      id: 'agent',
+      label: t('runs.agent'),
+      stays: true,
+      sort: (curve) => curve.label,
+      cell: (curve) => {
+        const result = resultOf(curve.id)
+        return (
+          <span className="row wrap metrics-agent">
+            <label className="check">
+              <input type="checkbox" checked={!hidden.has(curve.id)} onChange={() => onToggle(curve.id)} aria-label={t('run.show.line', { line: curve.label })} />
+              <span className={`legend-swatch ${curve.dashed ? 'dashed' : ''}`} style={{ '--swatch': `var(${curve.token})` } as CSSProperties} />
+              {curve.label}
+            </label>
+            {result && <HouseTag isLlm={result.is_llm} />}
+            {result?.insolvent && <Tag kind="bad">{t('orders.insolvent', { since: format.day(result.insolvent.since) })}</Tag>}
+          </span>
+        )
+      },
+    },
+    {
+      // Next to the name, so that no number is read without it.
+      id: 'research',
+      label: t('runs.research'),
+      sort: (curve) => {
+        const research = resultOf(curve.id)?.full_research
+        return research && research.total_days > 0 ? research.days / research.total_days : null
+      },
+      cell: (curve) => {
+        const result = resultOf(curve.id)
+        return result && <QualityShare full={result.full_research.days} total={result.full_research.total_days} first={result.provenance.reasons[0]} />
+      },
+    },
+    { id: 'days', label: t('run.metrics.count'), num: true, sort: (curve) => metricsOf(curve.id)?.days, cell: (curve) => format.count(metricsOf(curve.id)?.days) },
+    {
+      id: 'value',
+      label: t('metric.value'),
+      num: true,
+      sort: (curve) => (fullOnly ? null : resultOf(curve.id)?.ending_portfolio_value),
+      cell: (curve) => {
+        const result = resultOf(curve.id)
+        return result && !fullOnly ? format.money(result.ending_portfolio_value, market) : ''
+      },
+    },
+    ...COLUMNS.map(([name, text]): Column<Curve> => {
+      const value = (curve: Curve) => metricsOf(curve.id)?.[name] as number | null | undefined
+      return { id: name, label: t(text), num: true, sort: value, cell: (curve) => display(name, value(curve)), className: (curve) => (name === 'total_return' ? signClass(value(curve)) : '') }
+    }),
+    ...(compared
+      ? RELATIVE.map(([name, text]): Column<Curve> => ({
+          id: name,
+          label: t(text),
+          title: t('metric.relative', { symbol: compared.benchmark.symbol }),
+          num: true,
+          sort: (curve) => relativeOf(curve.id, name),
+          cell: (curve) => (resultOf(curve.id) && !fullOnly ? displayRelative(name, relativeOf(curve.id, name)) : ''),
+          className: (curve) => (name === 'excess_return' ? signClass(relativeOf(curve.id, name)) : ''),
+        }))
+      : []),
+  ]
+  return <SortTable label={t('run.metrics')} columns={columns} rows={curves} rowKey={(curve) => curve.id} rowClass={(curve) => (curve.dashed ? 'second' : '')} />
 }

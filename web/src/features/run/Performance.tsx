@@ -10,8 +10,9 @@ import { Segments } from '@/shared/ui/parts'
 import { Failed, Loading, Note } from '@/shared/ui/states'
 import { conventionsText } from '@/shared/conventions'
 import { benchmarkNotes } from './benchmark'
-import { curvesOf } from './curves'
+import { curvesOf, dayBefore } from './curves'
 import { Days } from './Days'
+import { History } from './History'
 import { Legend } from './Legend'
 import { MetricsTable } from './MetricsTable'
 
@@ -21,11 +22,13 @@ interface Props {
   results: UseQueryResult<RangeResults | null>
   /** The benchmark selector. */
   pick?: ReactNode
+  /** The exchange's time zone, if known. */
+  zone: string | null
 }
 
 const NO_RESULTS: RangeResult[] = []
 
-export function Performance({ job, curves, results: query, pick }: Props) {
+export function Performance({ job, curves, results: query, pick, zone }: Props) {
   const t = useText()
   const format = useFormat()
   const [hidden, setHidden] = useState<ReadonlySet<string>>(new Set())
@@ -34,7 +37,9 @@ export function Performance({ job, curves, results: query, pick }: Props) {
   const results = query.data?.results ?? NO_RESULTS
   const drawn = useMemo(() => curvesOf(curves, results, { hold: t('baseline.hold'), equal: t('baseline.equal') }), [curves, results, t])
   const visible = useMemo(() => drawn.filter((curve) => !hidden.has(curve.id)), [drawn, hidden])
-  const closed = drawn.some((curve) => curve.points.length > 0)
+  const start = useMemo(() => dayBefore(curves.dates), [curves.dates])
+  // The first point is the start.
+  const closed = drawn.some((curve) => curve.points.length > 1)
   const degraded = useMemo(() => curves.agents.some((agent) => agent.full_research.includes(false)), [curves])
   const baselinesMissing = results.some((result) => !result.baselines)
   const longest = results.find((result) => result.baselines)
@@ -53,23 +58,21 @@ export function Performance({ job, curves, results: query, pick }: Props) {
 
   return (
     <div className="stack sections">
-      {closed && (
-        <section className="panel" aria-label={t('chart.equity')}>
-          <div className="panel-head">
-            <h2>{t('run.equity')}</h2>
-            <span className="quiet">{t('run.equity.what')}</span>
-          </div>
-          <Legend curves={drawn} hidden={hidden} onToggle={toggle} day={legend} />
-          <EquityChart curves={visible} onDay={mark} />
-        </section>
-      )}
+      <section className="panel" aria-label={t('chart.equity')}>
+        <div className="panel-head">
+          <h2>{t('run.equity')}</h2>
+          <span className="quiet grow">{t('run.equity.what')}</span>
+          {closed && pick}
+        </div>
+        <Legend curves={drawn} hidden={hidden} onToggle={toggle} day={legend} start={start} />
+        <EquityChart curves={visible} start={start} dates={curves.dates} onDay={mark} />
+      </section>
       <Days jobId={job.job_id} curves={curves} box={strips} />
       {closed && (
         <section className="panel" aria-label={t('run.metrics')}>
           <div className="panel-head">
             <h2>{t('run.metrics')}</h2>
             <span className="grow" />
-            {pick}
             <Segments
               label={t('run.metrics.days')}
               value={days}
@@ -85,6 +88,7 @@ export function Performance({ job, curves, results: query, pick }: Props) {
           {query.data && <MetricsTable results={results} curves={drawn} hidden={hidden} onToggle={toggle} fullOnly={days === 'full'} market={job.simulation?.market ?? null} />}
         </section>
       )}
+      {closed && days === 'all' && <History results={results} curves={drawn} hidden={hidden} zone={zone} />}
       {degraded && days === 'all' && (
         <Note kind="warn" title={t('run.degraded')}>
           {t('run.degraded.why')}{' '}

@@ -3,17 +3,20 @@ import { keepPreviousData, useQuery, type UseQueryResult } from '@tanstack/react
 import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router'
 import { useState } from 'react'
 import { useLiveJob } from '@/server/live'
-import { curves as curvesQuery, job as jobQuery, jobResults } from '@/server/queries'
+import { curves as curvesQuery, dataset as datasetQuery, job as jobQuery, jobResults } from '@/server/queries'
 import { type Curves, hasStopped, type Job } from '@/server/types'
 import { type Format, useFormat } from '@/shared/format'
 import { type Translate, useText, useWord } from '@/shared/i18n'
 import { tradedOf } from '@/shared/symbols'
 import { useTitle } from '@/shared/title'
 import { Icon } from '@/shared/ui/icons'
-import { HouseTag, StatusMark, Tabs, Tag } from '@/shared/ui/parts'
+import { AgentKinds } from '@/shared/ui/agentKinds'
+import { Operate } from '@/shared/ui/operate'
+import { StatusMark, Tabs, Tag } from '@/shared/ui/parts'
 import { JobQualityTag, useCost } from '@/shared/ui/quality'
 import { Empty, Failed, Loading, Note } from '@/shared/ui/states'
 import { isMissing } from '@/shared/missing'
+import { AuditPanel } from '../audit/AuditPanel'
 import { JobLogPanel } from '../jobLog/JobLogPanel'
 import { BenchmarkPick } from './BenchmarkPick'
 import { BranchForm } from './BranchForm'
@@ -90,7 +93,7 @@ function Run({ jobId }: { jobId: string }) {
       >
         <SelectedTab tab={tab} job={job} curves={curves} />
       </Tabs>
-      {search.branch && <BranchForm job={job} dates={curves.data?.dates ?? NO_DATES} agent={search.agent} date={search.date} node={search.node} onClose={() => branch(false)} />}
+      <Operate>{search.branch && <BranchForm job={job} dates={curves.data?.dates ?? NO_DATES} agent={search.agent} date={search.date} node={search.node} onClose={() => branch(false)} />}</Operate>
     </div>
   )
 }
@@ -100,11 +103,16 @@ const NO_DATES: string[] = []
 function SelectedTab({ tab, job, curves }: { tab: Tab; job: Job; curves: UseQueryResult<Curves> }) {
   switch (tab) {
     case 'trades':
-      return <TradesView job={job} />
+      return <TradesView job={job} curves={curves.data} />
     case 'log':
       return <JobLogPanel jobId={job.job_id} expectType={job.kind} initialJob={job} />
     case 'setup':
-      return <Setup job={job} />
+      return (
+        <div className="stack sections">
+          <Setup job={job} />
+          <AuditPanel jobId={job.job_id} />
+        </div>
+      )
     default:
       return <PerformanceTab job={job} curves={curves} />
   }
@@ -113,8 +121,10 @@ function SelectedTab({ tab, job, curves }: { tab: Tab; job: Job; curves: UseQuer
 function PerformanceTab({ job, curves }: { job: Job; curves: UseQueryResult<Curves> }) {
   const t = useText()
   const [benchmark, setBenchmark] = useState('')
-  // Metrics of several years take longer and must not delay the curves.
-  const results = useQuery({ ...jobResults(job.job_id, benchmark), enabled: curves.data !== undefined, placeholderData: keepPreviousData })
+  // Metrics of several years take longer and must not delay the curves. Before the first close there are none.
+  const hasResults = curves.data?.agents.some((agent) => agent.portfolio_values.some((value) => value !== null)) ?? false
+  const results = useQuery({ ...jobResults(job.job_id, benchmark), enabled: hasResults, placeholderData: keepPreviousData })
+  const dataset = useQuery({ ...datasetQuery(job.simulation?.dataset.hash ?? ''), enabled: job.simulation != null })
   if (curves.isPending) return <Loading rows={10} />
   if (!curves.data) return <Failed error={curves.error} retry={() => void curves.refetch()} />
   const closed = curves.data.agents.some((agent) => agent.starting_portfolio_value != null)
@@ -125,7 +135,7 @@ function PerformanceTab({ job, curves }: { job: Job; curves: UseQueryResult<Curv
       </Empty>
     )
   }
-  return <Performance job={job} curves={curves.data} results={results} pick={<BenchmarkPick job={job} value={benchmark} onChange={setBenchmark} />} />
+  return <Performance job={job} curves={curves.data} results={results} zone={dataset.data?.zone ?? null} pick={<BenchmarkPick job={job} value={benchmark} onChange={setBenchmark} />} />
 }
 
 function titleOf(job: Job, format: Format, t: Translate, word: ReturnType<typeof useWord>): string {
@@ -163,6 +173,7 @@ function Head({ job, connection, stopping, onBranch, onDeleted }: HeadProps) {
         <div className="facts">
           <StatusMark status={job.status} />
           {connection === 'live' && <span className="live">{t('live.on')}</span>}
+          {(connection === 'connecting' || connection === 'updating') && <span className="quiet">{t('live.updating')}</span>}
           <span className="tnum">{t('runs.days.of', { done: completed + skipped, total })}</span>
           <JobQualityTag quality={job.quality} />
           <span
@@ -177,7 +188,7 @@ function Head({ job, connection, stopping, onBranch, onDeleted }: HeadProps) {
             })}
           </span>
           {job.total_duration_seconds != null && <span className="tnum">{format.duration(job.total_duration_seconds)}</span>}
-          {simulation?.agents.some((agent) => !agent.is_llm) && <HouseTag isLlm={false} />}
+          {simulation && <AgentKinds agents={simulation.agents} />}
           {simulation?.imported && <Tag>{t('run.imported')}</Tag>}
           {simulation?.branch && (
             <Link to="/app/runs/$jobId" params={{ jobId: simulation.branch.job_id }} className="tag">

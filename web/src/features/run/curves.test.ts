@@ -2,7 +2,8 @@ import { expect, it } from 'vitest'
 import { drawdown } from '@/charts/drawdown'
 import { marks } from '@/charts/marks'
 import type { AgentCurve, Benchmark, Curves, RangeResult } from '@/server/types'
-import { cellOf, curvesOf, daysOf, monthsOf, scaleOf } from './curves'
+import { cellOf, curvesOf, dayBefore, daysOf, monthsOf, scaleOf } from './curves'
+import { valueAt } from './Legend'
 import { ledgerRows } from './ledgerRows'
 
 const agent = (model: string, part: Partial<AgentCurve> = {}): AgentCurve => ({
@@ -29,8 +30,8 @@ it('converts values to returns and adds the baselines once', () => {
   const both = curves(agent('a'), agent('b'))
   const drawn = curvesOf(both, [result, { ...result, model: 'b' }], { hold: 'hold', equal: 'equal' })
   expect(drawn.map((curve) => [curve.id, curve.dashed ?? false])).toEqual([['a', false], ['b', false], ['baseline:hold', true], ['baseline:equal', true]])
-  expect(drawn[0]?.points.map((point) => Number(point.value.toFixed(4)))).toEqual([0.1, -0.01])
-  expect(drawn[2]?.points[0]?.value).toBeCloseTo(0.01)
+  expect(drawn[0]?.points.map((point) => Number(point.value.toFixed(4)))).toEqual([0, 0.1, -0.01])
+  expect(drawn[2]?.points.map((point) => [point.date, Number(point.value.toFixed(4))])).toEqual([['2012-09-28', 0], ['2012-10-01', 0.01]])
   // Unchanged curves keep their identity.
   expect(curvesOf(both, [], { hold: 'hold', equal: 'equal' })[0]?.points).toBe(drawn[0]?.points)
 })
@@ -41,7 +42,7 @@ it('draws the longest benchmark after the baselines', () => {
   const both = [{ ...result, benchmark: benchmark(1) }, { ...result, model: 'b', benchmark: benchmark(2) }]
   const drawn = curvesOf(curves(agent('a'), agent('b')), both, { hold: 'hold', equal: 'equal' })
   expect(drawn.map((curve) => curve.label)).toEqual(['a', 'b', 'hold', 'equal', 'SPX'])
-  expect(drawn[4]?.points.map((point) => [point.date, Number(point.value.toFixed(4))])).toEqual([['2012-10-01', 0.02], ['2012-10-02', -0.01]])
+  expect(drawn[4]?.points.map((point) => [point.date, Number(point.value.toFixed(4))])).toEqual([['2012-09-28', 0], ['2012-10-01', 0.02], ['2012-10-02', -0.01]])
   expect(drawn[4]?.dashed).toBe(true)
   const unavailable = [{ ...result, benchmark: benchmark(0, 'the dataset is gone') }]
   expect(curvesOf(curves(agent('a')), unavailable, { hold: 'hold', equal: 'equal' }).map((curve) => curve.label)).toEqual(['a', 'hold', 'equal'])
@@ -50,6 +51,24 @@ it('draws the longest benchmark after the baselines', () => {
 it('draws nothing for an agent without closed days', () => {
   const none = agent('a', { starting_portfolio_value: null, portfolio_values: [null, null, null] })
   expect(curvesOf(curves(none), [], { hold: '', equal: '' })[0]?.points).toEqual([])
+})
+
+it('starts each agent at 0 before its first day, on the weekday before the first day of all', () => {
+  // 2012-10-01 is a Monday.
+  expect(dayBefore(curves().dates)).toBe('2012-09-28')
+  const early = agent('a')
+  const late = agent('b', { statuses: [null, 'completed', 'queued'], portfolio_values: [null, 110, null] })
+  expect(curvesOf(curves(early, late), [], { hold: '', equal: '' }).map((curve) => curve.points[0])).toEqual([
+    { date: '2012-09-28', value: 0 },
+    { date: '2012-10-01', value: 0 },
+  ])
+  const begun = agent('a', { portfolio_values: [null, null, null] })
+  expect(curvesOf(curves(begun), [], { hold: '', equal: '' })[0]?.points).toEqual([{ date: '2012-09-28', value: 0 }])
+})
+
+it('shows no value after the end of a line', () => {
+  const points = [{ date: '2012-09-28', value: 0 }, { date: '2012-10-02', value: 0.1 }]
+  expect([null, '2012-10-01', '2012-10-02', '2012-10-03', '2012-09-27'].map((date) => valueAt(points, date))).toEqual([0.1, 0, 0.1, null, null])
 })
 
 it('measures drawdown from the peak, which includes the start', () => {

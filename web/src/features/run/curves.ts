@@ -22,17 +22,51 @@ export interface Day {
 
 const pointsCache = new WeakMap<AgentCurve, Point[]>()
 
-/** Returns of an agent since its start. The same array as long as the agent has not changed. */
+/**
+ * Returns of an agent since its start, from 0 before its first day. The same array as long as the agent has not changed.
+ * Empty if its initial value is unknown.
+ */
 function points(agent: AgentCurve, dates: string[]): Point[] {
   const cached = pointsCache.get(agent)
   if (cached) return cached
   const start = agent.starting_portfolio_value ?? 0
   const found: Point[] = []
-  agent.portfolio_values.forEach((value, index) => {
-    if (value !== null && start > 0) found.push({ date: dates[index] ?? '', value: value / start - 1 })
-  })
+  if (start > 0) {
+    const first = agent.statuses.findIndex((status) => status != null)
+    found.push({ date: dates[first - 1] ?? dayBefore(dates), value: 0 })
+    agent.portfolio_values.forEach((value, index) => {
+      if (value !== null) found.push({ date: dates[index] ?? '', value: value / start - 1 })
+    })
+  }
   pointsCache.set(agent, found)
   return found
+}
+
+const degradedCache = new WeakMap<AgentCurve, string[]>()
+
+/** The closed days of an agent without full research. The same array as long as the agent has not changed. */
+export function degradedDays(agent: AgentCurve, dates: string[]): string[] {
+  let found = degradedCache.get(agent)
+  if (!found) degradedCache.set(agent, (found = dates.filter((_, index) => agent.full_research[index] === false)))
+  return found
+}
+
+/** The place of the start on the time axis: the last weekday before the first day. */
+export function dayBefore(dates: string[]): string {
+  const first = dates[0]
+  if (first === undefined) return ''
+  const at = new Date(`${first}T00:00:00Z`)
+  do at.setUTCDate(at.getUTCDate() - 1)
+  while (at.getUTCDay() % 6 === 0)
+  return at.toISOString().slice(0, 10)
+}
+
+/** Returns since the start, from 0 before the first day. */
+function fromStart(values: { date: string; portfolio_value: number }[], start: number, dates: string[]): Point[] {
+  const first = values[0]
+  if (!first) return []
+  const before = dates[dates.indexOf(first.date) - 1] ?? dayBefore(dates)
+  return [{ date: before, value: 0 }, ...values.map((day) => ({ date: day.date, value: day.portfolio_value / start - 1 }))]
 }
 
 /** The ID of the benchmark's line. */
@@ -58,6 +92,7 @@ export function curvesOf(curves: Curves, results: RangeResult[], names: { hold: 
     label: agent.model,
     token: seriesToken(index),
     points: points(agent, curves.dates),
+    degraded: degradedDays(agent, curves.dates),
   }))
   // A baseline starts with the agent's cash and ends with the agent. It is the same for all agents, so use the longest.
   const first = furthest(results)
@@ -68,7 +103,7 @@ export function curvesOf(curves: Curves, results: RangeResult[], names: { hold: 
       label,
       token,
       dashed: true,
-      points: values.map((day) => ({ date: day.date, value: day.portfolio_value / start - 1 })),
+      points: fromStart(values, start, curves.dates),
     })
     drawn.push(line('baseline:hold', names.hold, '--baseline-1', first.baselines.buy_and_hold.daily_portfolio_values))
     drawn.push(line('baseline:equal', names.equal, '--baseline-2', first.baselines.equal_weight.daily_portfolio_values))
@@ -76,8 +111,7 @@ export function curvesOf(curves: Curves, results: RangeResult[], names: { hold: 
   const longest = longestBenchmark(results)
   if (longest) {
     const { benchmark, start } = longest
-    const points = benchmark.daily_portfolio_values.map((day) => ({ date: day.date, value: day.portfolio_value / start - 1 }))
-    drawn.push({ id: BENCHMARK, label: benchmark.symbol, token: '--benchmark', dashed: true, points })
+    drawn.push({ id: BENCHMARK, label: benchmark.symbol, token: '--benchmark', dashed: true, points: fromStart(benchmark.daily_portfolio_values, start, curves.dates) })
   }
   return drawn
 }

@@ -22,6 +22,22 @@ const options = {
   defaults: { dataset: 'us', market: 'us_equity', costs: 'market', symbols: [], universe: null, initial_cash: 100000, summaries: true, memory: 'all', max_debate_rounds: 1, max_risk_discuss_rounds: 1 },
 }
 
+/** The server's estimate of a run of an LLM. */
+const estimateOf = ({ trials }: { trials: number }) => ({
+  estimate: {
+    jobs: trials,
+    model_days: 20 * trials,
+    calls: 160 * trials,
+    input_tokens: 800_000 * trials,
+    output_tokens: 48_000 * trials,
+    cost_usd: 0.31 * trials,
+    exceeds_budget: trials > 1,
+    agents: [{ model: 'house::momentum', basis: 'assumption', calls: 160, model_days: 20, skipped_days: 0, input_tokens: 1, output_tokens: 1, explanation: '8 calls per day' }],
+  },
+  manifest: {},
+  warnings: [],
+})
+
 beforeEach(() => {
   HTMLDialogElement.prototype.showModal = function () {
     this.open = true
@@ -31,6 +47,7 @@ beforeEach(() => {
   }
   Element.prototype.scrollIntoView = () => undefined
   respondWith('/simulate/options', options)
+  network.use(http.post('/experiments/estimate', async ({ request }) => HttpResponse.json(estimateOf((await request.json()) as { trials: number }))))
 })
 
 it('shows a server error at its field, expands the field and focuses it', async () => {
@@ -69,4 +86,27 @@ it('offers a desk’s models, analysts and rounds, and reports a missing key', a
   expect(screen.getByText('the key of the provider is not set')).toBeTruthy()
   fireEvent.click(screen.getByLabelText('News'))
   expect(screen.getByText(/--kind desk --deep-model openai::gpt-5 --analysts market,social,fundamentals/)).toBeTruthy()
+})
+
+it('shows what a run may take before it starts, and starts trials as an experiment', async () => {
+  let sent: unknown
+  network.use(
+    http.post('/experiments', async ({ request }) => {
+      sent = await request.json()
+      return HttpResponse.json({ error: 'invalid_input', message: 'simulation.end_date: is too late' }, { status: 400 })
+    }),
+  )
+  await show(<NewRun onClose={() => undefined} />)
+  const estimate = await screen.findByRole('region', { name: 'Estimate' })
+  await waitFor(() => expect(estimate.textContent).toContain('$0.31'))
+  expect(estimate.textContent).toContain('800K in · 48K out')
+  fireEvent.click(screen.getByRole('button', { name: /^Compare with trials/ }))
+  await waitFor(() => expect(estimate.textContent).toContain('$0.93'))
+  expect(estimate.textContent).toContain('Exceeds the budget')
+  expect(screen.getByText(/--start 2012-10-01 --end 2012-12-31 --trials 3/)).toBeTruthy()
+  fireEvent.click(screen.getByRole('button', { name: 'Start experiment' }))
+  // The error of a field inside the experiment is shown at that field.
+  await screen.findByText('is too late')
+  expect(screen.getByLabelText('End date').getAttribute('aria-invalid')).toBe('true')
+  expect(sent).toMatchObject({ trials: 3, simulation: { start_date: '2012-10-01' } })
 })

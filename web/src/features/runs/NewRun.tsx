@@ -1,18 +1,20 @@
 // The form of a new run. The options come from the server; its errors are shown next to their fields.
 import { useQuery } from '@tanstack/react-query'
-import { useNavigate } from '@tanstack/react-router'
+import { useNavigate, useRouter } from '@tanstack/react-router'
 import { type FormEvent, type ReactNode, useEffect, useRef, useState } from 'react'
-import { ApiError } from '@/server/client'
+import { address, ApiError } from '@/server/client'
 import { options as optionsQuery } from '@/server/queries'
 import type { DatasetOption, Options } from '@/server/types'
-import { useStartRun } from '@/server/writes'
+import { useStartExperiment, useStartRun } from '@/server/writes'
 import { useFormat } from '@/shared/format'
 import { type TextKey, type Translate, useLanguage, useText } from '@/shared/i18n'
 import { Dialog } from '@/shared/ui/dialog'
 import { Icon } from '@/shared/ui/icons'
 import { Command, Empty, Failed, Loading, Note } from '@/shared/ui/states'
 import { AgentFields } from './AgentFields'
-import { benchmarksOf, validate, type Draft, emptyDraft, fieldOf, type FieldName, FIELDS, ADVANCED, symbolsOf, toCommand, toTrigger, unknownSymbols, defaultBenchmark, defaultSpan, defaultSymbols, type FieldErrors } from './form'
+import { EstimatePanel } from './EstimatePanel'
+import { benchmarksOf, validate, type Draft, emptyDraft, fieldOf, type FieldName, FIELDS, ADVANCED, symbolsOf, isExperiment, toCommand, toCurl, toExperiment, toTrigger, unknownSymbols, defaultBenchmark, defaultSpan, defaultSymbols, type FieldErrors } from './form'
+import { PRESETS, presetOf, type PresetName } from './presets'
 
 export function NewRun({ onClose }: { onClose: () => void }) {
   const t = useText()
@@ -36,9 +38,13 @@ function Form({ options, onClose }: { options: Options; onClose: () => void }) {
   const format = useFormat()
   const language = useLanguage()
   const navigate = useNavigate()
-  const start = useStartRun()
+  const router = useRouter()
+  const startRun = useStartRun()
+  const startExperiment = useStartExperiment()
   const form = useRef<HTMLFormElement>(null)
   const [draft, setDraft] = useState<Draft>(() => emptyDraft(options, language))
+  const [preset, setPreset] = useState<PresetName | null>(null)
+  const start = isExperiment(draft) ? startExperiment : startRun
   const [attempts, setAttempts] = useState(0)
   const [expanded, setExpanded] = useState(false)
   const dataset = options.datasets.find((one) => one.name === draft.dataset)
@@ -47,7 +53,13 @@ function Form({ options, onClose }: { options: Options; onClose: () => void }) {
   const rejectedField = fieldOf(rejected?.field ?? null)
   const change = (part: Partial<Draft>) => {
     setDraft((now) => ({ ...now, ...part }))
-    if (start.error) start.reset()
+    setPreset(null)
+    startRun.reset()
+    startExperiment.reset()
+  }
+  const applyPreset = (name: PresetName) => {
+    change(presetOf(name, draft, options))
+    setPreset(name)
   }
   const fieldError = (field: FieldName) => errorText(t, errors, field, draft, dataset) ?? (rejectedField === field ? rejected?.message.replace(/^[^:]+: /, '') : undefined)
   const first = FIELDS.find((field) => fieldError(field) !== undefined)
@@ -67,7 +79,13 @@ function Form({ options, onClose }: { options: Options; onClose: () => void }) {
     event.preventDefault()
     setAttempts(attempts + 1)
     if (Object.keys(validate(draft, options)).length > 0) return
-    start.mutate(toTrigger(draft, options), {
+    if (isExperiment(draft)) {
+      startExperiment.mutate(toExperiment(draft, options), {
+        onSuccess: (queued) => router.history.push(address('/app/experiments/{id}', { id: queued.experiment_id })),
+      })
+      return
+    }
+    startRun.mutate(toTrigger(draft, options), {
       onSuccess: (queued) => void navigate({ to: '/app/runs/$jobId', params: { jobId: queued.job_id } }),
     })
   }
@@ -83,6 +101,14 @@ function Form({ options, onClose }: { options: Options; onClose: () => void }) {
       </div>
       <div className="sheet-body">
         {start.error && rejectedField === null && <Failed error={start.error} />}
+        <div className="presets" role="group" aria-label={t('preset.title')}>
+          {PRESETS.map((name) => (
+            <button key={name} type="button" className="preset" aria-pressed={preset === name} onClick={() => applyPreset(name)}>
+              <b>{t(`preset.${name}`)}</b>
+              <span>{t(`preset.${name}.what`)}</span>
+            </button>
+          ))}
+        </div>
         <Field name="dataset" label={t('new.dataset')} error={fieldError('dataset')} hint={dataset ? format.span(dataset.first_day, dataset.last_day) : undefined}>
           {(attributes) => (
             <select
@@ -114,7 +140,7 @@ function Form({ options, onClose }: { options: Options; onClose: () => void }) {
         )}
         {draft.universe === '' && <Symbols dataset={dataset} draft={draft} error={fieldError('symbols')} onChange={(symbols) => change({ symbols })} />}
         <div className="fields">
-          <Field name="start_date" label={t('new.start')} error={fieldError('start_date')} hint={t('new.start.hint')}>
+          <Field name="start_date" label={t('new.start')} error={fieldError('start_date')} hint={isExperiment(draft) ? undefined : t('new.start.hint')}>
             {(attributes) => <input className="input" {...attributes} type="date" min={dataset?.first_day ?? undefined} max={dataset?.last_day ?? undefined} value={draft.start} onChange={(event) => change({ start: event.target.value })} />}
           </Field>
           <Field name="end_date" label={t('new.end')} error={fieldError('end_date')}>
@@ -130,6 +156,9 @@ function Form({ options, onClose }: { options: Options; onClose: () => void }) {
           </Field>
           <Field name="budget" label={t('new.budget')} error={fieldError('budget')} hint={t('new.budget.hint')}>
             {(attributes) => <input className="input" {...attributes} inputMode="decimal" placeholder={t('new.budget.none')} value={draft.budgetUsd} onChange={(event) => change({ budgetUsd: event.target.value })} />}
+          </Field>
+          <Field name="trials" label={t('new.trials')} error={fieldError('trials')} hint={t('new.trials.hint')}>
+            {(attributes) => <input className="input" {...attributes} inputMode="numeric" value={draft.trials} onChange={(event) => change({ trials: event.target.value })} />}
           </Field>
         </div>
         <details open={advancedOpen} onToggle={(event) => setExpanded(event.currentTarget.open)}>
@@ -153,6 +182,9 @@ function Form({ options, onClose }: { options: Options; onClose: () => void }) {
                     <option value="frictionless">{t('new.costs.frictionless')}</option>
                   </select>
                 )}
+              </Field>
+              <Field name="windows" label={t('new.windows')} error={fieldError('windows')} hint={t('new.windows.hint')}>
+                {(attributes) => <input className="input" {...attributes} placeholder="2x60d" value={draft.windows} onChange={(event) => change({ windows: event.target.value })} />}
               </Field>
               <Field name="benchmark" label={t('new.benchmark')} error={fieldError('benchmark')} hint={t('new.benchmark.hint')}>
                 {(attributes) => (
@@ -194,7 +226,10 @@ function Form({ options, onClose }: { options: Options; onClose: () => void }) {
             </Field>
           </div>
         </details>
-        <Note title={t('new.command')}>{command === null ? <p className="second">{t('new.command.none')}</p> : <Command text={command} />}</Note>
+        <EstimatePanel body={draft.start === '' || Object.keys(validate(draft, options)).length > 0 ? null : toExperiment(draft, options)} />
+        <Note title={t('new.command')}>{command === null && <p className="second">{t('new.command.none')}</p>}
+          <Command text={command ?? toCurl(draft, options, location.origin)} />
+        </Note>
         <p className="hint quiet">{t('new.baselines', { names: options.baselines.map((name) => t(`baseline.${name as 'buy_and_hold'}`)).join(', ') })}</p>
       </div>
       <div className="sheet-foot">
@@ -202,7 +237,7 @@ function Form({ options, onClose }: { options: Options; onClose: () => void }) {
           {t('action.cancel')}
         </button>
         <button type="submit" className="button primary" disabled={start.isPending}>
-          {start.isPending ? t('new.starting') : t('new.start.run')}
+          {start.isPending ? t('new.starting') : t(isExperiment(draft) ? 'new.start.experiment' : 'new.start.run')}
         </button>
       </div>
     </form>

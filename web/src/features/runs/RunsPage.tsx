@@ -9,6 +9,7 @@ import { useFormat } from '@/shared/format'
 import { useText } from '@/shared/i18n'
 import { useTitle } from '@/shared/title'
 import { Icon } from '@/shared/ui/icons'
+import { Operate } from '@/shared/ui/operate'
 import { Empty, Failed, Loading } from '@/shared/ui/states'
 import { isFiltered, queryOf, type RunsSearch } from './address'
 import { chooseColumn, type Column, COLUMNS, useColumns } from './columns'
@@ -50,10 +51,12 @@ export function RunsPage() {
           <h1>{t('runs.title')}</h1>
           <p className="second">{t('runs.what')}</p>
         </div>
-        <button type="button" className="button primary" onClick={() => open(true)}>
-          <Icon name="plus" />
-          {t('runs.new')} <kbd>n</kbd>
-        </button>
+        <Operate>
+          <button type="button" className="button primary" onClick={() => open(true)}>
+            <Icon name="plus" />
+            {t('runs.new')} <kbd>n</kbd>
+          </button>
+        </Operate>
       </div>
       {(!isEmpty || isFiltered(search)) && <Filters search={search} loaded={jobs} onChange={change} />}
       {query.isPending && <Loading rows={9} />}
@@ -63,9 +66,11 @@ export function RunsPage() {
         <div className="panel">
           <Empty title={t('runs.empty')} command="papertape run --demo">
             <p className="second">{t('runs.empty.why')}</p>
-            <button type="button" className="button primary" onClick={() => open(true)}>
-              {t('runs.new')}
-            </button>
+            <Operate>
+              <button type="button" className="button primary" onClick={() => open(true)}>
+                {t('runs.new')}
+              </button>
+            </Operate>
             <p className="second">{t('runs.empty.demo')}</p>
           </Empty>
         </div>
@@ -86,7 +91,7 @@ export function RunsPage() {
           />
         </>
       )}
-      {search.new && <NewRun onClose={() => open(false)} />}
+      <Operate>{search.new && <NewRun onClose={() => open(false)} />}</Operate>
     </div>
   )
 }

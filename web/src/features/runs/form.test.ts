@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import type { Options } from '@/server/types'
-import { agentName, benchmarksOf, validate, emptyDraft, fieldOf, symbolsOf, toCommand, toTrigger } from './form'
+import { agentName, benchmarksOf, validate, emptyDraft, fieldOf, symbolsOf, toCommand, toCurl, toTrigger } from './form'
 
 const options: Options = {
   kinds: ['solo', 'desk'],
@@ -94,6 +94,9 @@ it('sends a configured agent by name, and has no command for what the CLI cannot
   if (!agent) throw new Error('the draft has no agent')
   expect(toCommand({ ...draft, agents: [{ ...agent, kind: 'solo', language: 'zh' }] }, configured)).toBeNull()
   expect(toCommand({ ...draft, agents: [{ ...agent, kind: 'solo' }, { ...agent, kind: 'desk' }] }, configured)).toBeNull()
+  // The API can.
+  const curl = toCurl({ ...draft, trials: '3', agents: [{ ...agent, kind: 'solo', language: 'zh' }] }, configured, 'http://127.0.0.1:8080')
+  expect(curl).toMatch(/^curl -X POST http:\/\/127.0.0.1:8080\/experiments .* -d '\{"simulation":.*"language":"zh".*"trials":3\}'$/)
 })
 
 it('maps API errors to form fields', () => {

@@ -1,5 +1,5 @@
 // The state of the New run form, its validation, and the request and command that it produces. No React.
-import type { AgentBody, DatasetOption, Options, Trigger } from '@/server/types'
+import type { AgentBody, DatasetOption, ExperimentBody, Options, Trigger } from '@/server/types'
 
 export type Analyst = 'market' | 'social' | 'news' | 'fundamentals'
 
@@ -35,20 +35,24 @@ export interface Draft {
   benchmark: string
   budgetUsd: string
   seed: string
+  /** How often each agent runs. More than once makes it an experiment. */
+  trials: string
+  /** `2x60d`: two windows of 60 trading days. Empty: all days. */
+  windows: string
   memory: 'all' | 'rounds+open' | 'rounds' | 'off'
   summaries: boolean
   /** How to handle days that are already completed. */
   done: 'skip' | 'degraded' | 'all'
 }
 
-export type FieldName = 'dataset' | 'universe' | 'symbols' | 'start_date' | 'end_date' | 'agents' | 'market' | 'costs' | 'initial_cash' | 'budget' | 'benchmark' | 'seed' | 'memory' | 'done'
-export type FieldErrors = Partial<Record<FieldName, 'missing' | 'order' | 'number' | 'twice' | 'unknown' | 'form' | 'analysts' | 'rounds'>>
+export type FieldName = 'dataset' | 'universe' | 'symbols' | 'start_date' | 'end_date' | 'agents' | 'market' | 'costs' | 'initial_cash' | 'budget' | 'trials' | 'windows' | 'benchmark' | 'seed' | 'memory' | 'done'
+export type FieldErrors = Partial<Record<FieldName, 'missing' | 'order' | 'number' | 'twice' | 'unknown' | 'form' | 'analysts' | 'rounds' | 'windows'>>
 
 /** Fields in display order. */
-export const FIELDS: FieldName[] = ['dataset', 'universe', 'symbols', 'start_date', 'end_date', 'agents', 'initial_cash', 'budget', 'benchmark', 'market', 'costs', 'memory', 'seed']
+export const FIELDS: FieldName[] = ['dataset', 'universe', 'symbols', 'start_date', 'end_date', 'agents', 'initial_cash', 'budget', 'trials', 'windows', 'benchmark', 'market', 'costs', 'memory', 'seed']
 
 /** Fields of the collapsed section. */
-export const ADVANCED: FieldName[] = ['benchmark', 'market', 'costs', 'memory', 'seed']
+export const ADVANCED: FieldName[] = ['windows', 'benchmark', 'market', 'costs', 'memory', 'seed']
 
 /** The dataset's last month, or less if it is shorter. */
 export function defaultSpan(dataset: DatasetOption | undefined): { start: string; end: string } {
@@ -61,9 +65,19 @@ export function defaultSpan(dataset: DatasetOption | undefined): { start: string
   return { start: start < first ? first : start, end }
 }
 
-/** The first few symbols, because a run of all may be long. */
+/** Large, liquid instruments, which say more than the first ones of the alphabet. */
+const WELL_KNOWN = ['AAPL', 'MSFT', 'NVDA', 'AMZN', 'GOOGL', 'GOOG', 'META', 'FB', 'JPM', 'IBM', 'SPY', '600519.SH', '600036.SH', 'BTCUSDT', 'ETHUSDT', 'BTC-USD', 'ETH-USD']
+
+/** A few symbols, in the order of the dataset: a run of all may be long. */
+export function pickSymbols(dataset: DatasetOption | undefined, count = 5): string[] {
+  const all = dataset?.symbols ?? []
+  const known = WELL_KNOWN.filter((symbol) => all.includes(symbol))
+  const picked = new Set([...new Set([...known, ...all])].slice(0, count))
+  return all.filter((symbol) => picked.has(symbol))
+}
+
 export function defaultSymbols(dataset: DatasetOption | undefined): string {
-  return dataset?.symbols.slice(0, 5).join(', ') ?? ''
+  return pickSymbols(dataset).join(', ')
 }
 
 /** The possible benchmarks: indexes first, then symbols. */
@@ -111,6 +125,8 @@ export function emptyDraft(options: Options, language: 'en' | 'zh'): Draft {
     benchmark: defaultBenchmark(options, dataset),
     budgetUsd: '',
     seed: '0',
+    trials: '1',
+    windows: '',
     memory: defaults.memory as Draft['memory'],
     summaries: defaults.summaries,
     done: 'skip',
@@ -165,6 +181,10 @@ export function validate(draft: Draft, options: Options): FieldErrors {
   if (!(Number(draft.cash) > 0)) errors.initial_cash = 'number'
   if (draft.budgetUsd !== '' && !(Number(draft.budgetUsd) >= 0)) errors.budget = 'number'
   if (!/^\d+$/.test(draft.seed)) errors.seed = 'number'
+  if (!/^[1-9]\d*$/.test(draft.trials)) errors.trials = 'number'
+  if (draft.windows.trim() !== '' && !windowsOf(draft)) errors.windows = 'windows'
+  // An experiment plans its days in advance.
+  if (isExperiment(draft) && draft.start === '') errors.start_date = 'missing'
   return errors
 }
 
@@ -206,6 +226,23 @@ export function toTrigger(draft: Draft, options: Options): Trigger {
   }
 }
 
+/** The windows as the API takes them; `null` if there are none, or if they cannot be parsed. */
+function windowsOf(draft: Pick<Draft, 'windows'>): { count: number; days: number } | null {
+  const found = /^([1-9]\d*)\s*[x×]\s*([1-9]\d*)\s*d?$/i.exec(draft.windows.trim())
+  return found ? { count: Number(found[1]), days: Number(found[2]) } : null
+}
+
+/** Whether several jobs are run. */
+export function isExperiment(draft: Pick<Draft, 'trials' | 'windows'>): boolean {
+  return Number(draft.trials) > 1 || draft.windows.trim() !== ''
+}
+
+/** The run as an experiment, which may have a single job. */
+export function toExperiment(draft: Draft, options: Options): ExperimentBody {
+  const windows = windowsOf(draft)
+  return { simulation: toTrigger(draft, options), trials: Number(draft.trials), ...(windows && { windows }) }
+}
+
 /** The equivalent command; `null` if there is none: agents of different kinds, or with Chinese prompts. */
 export function toCommand(draft: Draft, options: Options): string | null {
   const unnamed = draft.agents.filter((agent) => agent.kind !== 'named')
@@ -234,6 +271,9 @@ export function toCommand(draft: Draft, options: Options): string | null {
   if (draft.costs === 'frictionless' && defaults.costs !== 'frictionless') parts.push('--frictionless')
   if (Number(draft.cash) !== defaults.initial_cash) parts.push(`--cash ${draft.cash}`)
   if (draft.budgetUsd !== '') parts.push(`--budget-usd ${draft.budgetUsd}`)
+  if (Number(draft.trials) > 1) parts.push(`--trials ${draft.trials}`)
+  const windows = windowsOf(draft)
+  if (windows) parts.push(`--windows ${windows.count}x${windows.days}d`)
   if (draft.seed !== '0') parts.push(`--seed ${draft.seed}`)
   if (draft.memory !== defaults.memory) parts.push(`--memory ${draft.memory}`)
   if (!draft.summaries && defaults.summaries) parts.push('--no-summaries')
@@ -242,9 +282,15 @@ export function toCommand(draft: Draft, options: Options): string | null {
   return parts.join(' ')
 }
 
+/** The request as a command, for what no option of `papertape run` expresses. */
+export function toCurl(draft: Draft, options: Options, origin: string): string {
+  const [path, body] = isExperiment(draft) ? ['/experiments', toExperiment(draft, options)] : ['/simulate/trigger', toTrigger(draft, options)]
+  return `curl -X POST ${origin}${path} -H 'Content-Type: application/json' -d '${JSON.stringify(body).replaceAll("'", "'\\''")}'`
+}
+
 /** The form field that belongs to a field of an API error. */
 export function fieldOf(rejected: string | null): FieldName | null {
-  const head = rejected?.replace(/[.[].*$/, '') ?? null
+  const head = rejected?.replace(/^simulation\./, '').replace(/[.[].*$/, '') ?? null
   if (head === 'models') return 'agents'
   return FIELDS.find((field) => field === head) ?? null
 }

@@ -1,6 +1,6 @@
 // The desk as a graph: phases from left to right, each node with its state and duration.
 import { useFormat } from '@/shared/format'
-import { useText, useWord } from '@/shared/i18n'
+import { textOr, useText, useWord } from '@/shared/i18n'
 import { useReasons } from '@/shared/i18n/codes'
 import { type Node, PHASES, phaseTotal } from './desk'
 
@@ -21,9 +21,9 @@ export function DeskGraph({ nodes, selected, onSelect }: Props) {
         if (own.length === 0) return null
         const took = phaseTotal(own, phase)
         return (
-          <section key={phase} className="graph-phase" aria-label={t(`phase.${phase as 'analyst'}`)}>
+          <section key={phase} className="graph-phase" aria-label={textOr(t, `phase.${phase}`, phase)}>
             <h3>
-              {t(`phase.${phase as 'analyst'}`)}
+              {textOr(t, `phase.${phase}`, phase)}
               <span className="tnum">{took > 0 ? format.duration(took / 1000) : ''}</span>
             </h3>
             {own.map((node) => (

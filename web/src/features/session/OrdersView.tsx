@@ -147,7 +147,7 @@ function Rejections({ rejections, sessionId, onGo }: { rejections: Rejected[]; s
               <td className="top">
                 <b title={one.code ?? one.status}>{one.code ? code('order', one.code) : word('side', one.status)}</b>
                 {one.message && <p className="second">{one.message}</p>}
-                <Numbers numbers={one.numbers as Record<string, unknown> | null | undefined} />
+                <Numbers numbers={one.numbers} />
               </td>
               <td className="top num">
                 {one.order && one.order.session_id === sessionId && (

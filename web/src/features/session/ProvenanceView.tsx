@@ -2,7 +2,8 @@
 import { useQuery } from '@tanstack/react-query'
 import type { ReactNode } from 'react'
 import { sessionLive } from '@/server/queries'
-import type { DayResult, Degradation, Job, Session } from '@/server/types'
+import { conversationEnd, degradationsOf, ignoredFields, researchFields } from '@/server/recorded'
+import type { DayResult, Job, Session } from '@/server/types'
 import { useFormat } from '@/shared/format'
 import { useText, useWord } from '@/shared/i18n'
 import { useCode, useReasons } from '@/shared/i18n/codes'
@@ -27,22 +28,20 @@ export function ProvenanceView({ job, session, day, symbol }: Props) {
   const live = useQuery(sessionLive(job.job_id, session.session_id, symbol ?? ''))
   if (!day) return <Empty title={t('session.open')} />
   const { provenance, metadata } = day
-  const bySymbol = provenance.by_symbol as Record<string, unknown> | undefined
-  const symbolResearch = symbol && bySymbol ? (bySymbol[symbol] as { research?: unknown } | undefined) : undefined
-  const research = researchOf(symbolResearch?.research ?? symbolResearch ?? provenance.research)
+  const research = researchOf(researchFields(day, symbol))
   const quality = qualityOf(provenance.data_quality)
-  const degradations = (provenance.degradations ?? []) as unknown as Degradation[]
+  const degradations = degradationsOf(day)
   const missing = Object.entries(quality?.sources_missing ?? {})
-  const notes = (metadata.decisions as { notes?: { symbol: string; node: string; note: string }[] } | null | undefined)?.notes ?? []
+  const notes = ignoredFields(day)
   const result = live.data?.result
-  const conversation = metadata.conversation as { end?: string; steps?: number } | null | undefined
+  const conversation = conversationEnd(day)
   const rows: ([string, ReactNode] | null)[] = [
     [t('provenance.kind'), `${word('kind', metadata.agent_kind ?? '')} · ${metadata.model ?? ''}`],
     [t('provenance.quality'), <QualityTag key="quality" quality={quality} />],
     [t('provenance.sample'), metadata.sample_quality ? <span title={metadata.sample_quality}>{word('provenance', metadata.sample_quality)}</span> : '–'],
     [t('provenance.time'), provenance.point_in_time === 'unverified' ? <Tag kind="warn">{t('quality.unverified')}</Tag> : t('quality.verified')],
     provenance.point_in_time_reason ? [t('provenance.time.reason'), <UnverifiedReason key="time" reason={provenance.point_in_time_reason} />] : null,
-    conversation ? [t('provenance.end'), `${conversation.end ? word('provenance', conversation.end) : '–'} · ${t('provenance.steps', { count: conversation.steps ?? 0 })}`] : null,
+    conversation ? [t('provenance.end'), `${conversation.end ? word('provenance', conversation.end) : '–'} · ${t('provenance.steps', { count: conversation.steps })}`] : null,
   ]
   if (research) {
     rows.push(

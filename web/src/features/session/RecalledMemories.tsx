@@ -57,6 +57,8 @@ export function RecalledMemories({ recalled, error, session, zone, item: target,
   )
 }
 
+const MEMORIES = ['trader_round', 'open_position_context', 'trade'] as const satisfies SeenByResponse['kind'][]
+
 const TAB: Record<string, string | undefined> = { trader_round: 'rounds', open_position_context: 'open' }
 
 function Item({ item, session, zone, marked }: { item: RecalledItem; session: Session; zone: string | null; marked: boolean }) {
@@ -69,7 +71,7 @@ function Item({ item, session, zone, marked }: { item: RecalledItem; session: Se
     if (marked) box.current?.scrollIntoView({ block: 'nearest' })
   }, [marked])
   const owner = item.job_id ?? session.job_id
-  const kind = item.memory_type as SeenByResponse['kind']
+  const kind = MEMORIES.find((one) => one === item.memory_type)
   return (
     <article ref={box} className={`memory-item${marked ? ' marked' : ''}`} aria-current={marked ? 'true' : undefined}>
       <div className="row wrap">
@@ -85,7 +87,7 @@ function Item({ item, session, zone, marked }: { item: RecalledItem; session: Se
         </button>
       </div>
       <pre>{item.text}</pre>
-      {open && <SeenBy filter={{ kind, memory_id: item.memory_id, job_id: owner, model: session.model }} zone={zone} />}
+      {open && kind && <SeenBy filter={{ kind, memory_id: item.memory_id, job_id: owner, model: session.model }} zone={zone} />}
     </article>
   )
 }

@@ -5,7 +5,7 @@ export type Phase = 'analyst' | 'research' | 'trading' | 'risk' | 'portfolio' | 
 
 export const PHASES: Phase[] = ['analyst', 'research', 'trading', 'risk', 'portfolio', 'book']
 
-/** The roles of a desk, in the order of its graph. */
+/** The roles of a desk, in the order of its graph. A test compares them with the program's own table. */
 export const ROLES: [string, Phase][] = [
   ['Market Analyst', 'analyst'],
   ['Sentiment Analyst', 'analyst'],
@@ -23,6 +23,10 @@ export const ROLES: [string, Phase][] = [
 
 const PHASE_OF = new Map(ROLES)
 const RANK = new Map(ROLES.map(([name], index) => [name, index]))
+/** The role whose answer is the desk's decision. */
+export const DECIDING_ROLE = 'Portfolio Manager'
+/** The roles upstream of the decision, nearest first. */
+export const UPSTREAM_ROLES = ROLES.map(([name]) => name).filter((name) => name !== DECIDING_ROLE).reverse()
 /** Roles that use the deep model. */
 export const DEEP_MODEL_ROLES = new Set(['Research Manager', 'Portfolio Manager'])
 

@@ -1,6 +1,8 @@
 // The lineage of a fill. No React.
 import type { DayResult, Exposure, RecalledBlock, Message, Session, Sizing, Step, Trade } from '@/server/types'
-import { placeOf } from './desk'
+import { argumentOf, sizingOf } from '@/server/recorded'
+import { DECIDING_ROLE, placeOf, UPSTREAM_ROLES } from './desk'
+import { isBooks } from './readers'
 
 const ORDER_TOOLS = new Set(['buy', 'sell', 'short', 'cover'])
 
@@ -31,21 +33,6 @@ export interface Lineage {
   memories: (RecalledBlock['items'][number] & { path: string })[]
 }
 
-/** The roles upstream of a decision, nearest first. */
-const UPSTREAM_ROLES = [
-  'Neutral Analyst',
-  'Conservative Analyst',
-  'Aggressive Analyst',
-  'Trader',
-  'Research Manager',
-  'Bear Researcher',
-  'Bull Researcher',
-  'Fundamentals Analyst',
-  'News Analyst',
-  'Sentiment Analyst',
-  'Market Analyst',
-]
-
 function lastOpinion(messages: Message[], symbol: string, name: string): Link | null {
   const own = messages.filter((message) => {
     const place = placeOf(message.path)
@@ -74,7 +61,7 @@ export function lineageOf(
 ): Lineage {
   const messages = session.conversation ?? []
   const symbol = trade.symbol
-  const sizing = (day?.metadata.sizing ?? {}) as Sizing
+  const sizing = sizingOf(day)
   const memories = recalled
     .filter((one) => placeOf(one.path).symbol === symbol || placeOf(one.path).symbol === null)
     .flatMap((one) => one.items.map((item) => ({ ...item, path: one.path })))
@@ -99,13 +86,12 @@ export function lineageOf(
   if (call) {
     // A solo agent: the message before the call is the decision.
     const decision = messages.slice(0, callIndex).reverse().find((message) => message.role === 'assistant' && message.content.trim() !== '')
-    const reason = (call.tool_input as { reason?: unknown } | null)?.reason
     const at = steps.findIndex((step) => step.path === call.path)
     const earlier = new Set(steps.slice(0, at < 0 ? steps.length : at).map((step) => step.path))
     return {
       ...base,
       orderPath: call.path,
-      reason: typeof reason === 'string' ? reason : null,
+      reason: argumentOf(call.tool_input, 'reason'),
       decision: decision ? { scope: placeOf(decision.path).scope, path: decision.path, name: placeOf(decision.path).name, text: decision.content } : null,
       before: [],
       cuts: [],
@@ -114,16 +100,15 @@ export function lineageOf(
     }
   }
 
-  const orders = sizing.orders ?? []
-  const nth = orders.findIndex((order) => order.order_id === trade.order_id)
+  const nth = sizing.orders.findIndex((order) => order.order_id === trade.order_id)
   const orderSteps = steps.filter((step) => step.kind === 'order' && placeOf(step.path).name === 'sizing')
   return {
     ...base,
     orderPath: trade.order?.path ?? (trade.order_id == null || nth < 0 ? null : (orderSteps[nth]?.path ?? null)),
     reason: null,
-    decision: trade.order_id == null ? null : lastOpinion(messages, symbol, 'Portfolio Manager'),
+    decision: trade.order_id == null ? null : lastOpinion(messages, symbol, DECIDING_ROLE),
     before: trade.order_id == null ? [] : UPSTREAM_ROLES.flatMap((name) => lastOpinion(messages, symbol, name) ?? []),
-    cuts: (sizing.cuts ?? []).filter((cut) => cut.symbol === symbol),
+    cuts: sizing.cuts.filter((cut) => cut.symbol === symbol),
     reads: ofSymbol,
     memories,
   }
@@ -135,10 +120,6 @@ function isAbout(one: Exposure, symbol: string): boolean {
   const marketWide = one.series === 'news' || one.series.startsWith('news/') || one.series.startsWith('macro/') || one.series.startsWith('index/')
   const place = placeOf(one.path)
   return marketWide && (place.symbol === null || place.symbol === symbol)
-}
-
-function isBooks(path: string): boolean {
-  return /^(pre|bar|close)#/.test(path)
 }
 
 export interface SeriesReads {

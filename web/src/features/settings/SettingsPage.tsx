@@ -1,7 +1,8 @@
 // Preferences, the state of the server, and access.
 import { useQuery } from '@tanstack/react-query'
 import type { ReactNode } from 'react'
-import { access, health } from '@/server/queries'
+import { health } from '@/server/health'
+import { access } from '@/server/queries'
 import { useFormat } from '@/shared/format'
 import { useText } from '@/shared/i18n'
 import { changeSettings, type PnlColors, type Settings, useSettings } from '@/shared/settings'

@@ -1,4 +1,6 @@
 // English texts. Their keys are the keys of every language.
+import { enCharts } from './en.charts'
+import { enJudging } from './en.judging'
 import { enLineage } from './en.lineage'
 import { enRuns } from './en.runs'
 import { enViews } from './en.views'
@@ -8,7 +10,9 @@ export const en = {
   ...enViews,
   ...enWork,
   ...enLineage,
+  ...enCharts,
   ...enRuns,
+  ...enJudging,
 
   'nav.label': 'Navigation',
   'nav.skip': 'Skip to content',

@@ -47,6 +47,11 @@ export function isTextKey(key: string): key is TextKey {
   return key in en
 }
 
+/** The text of a key that contains an API value; the fallback if there is no text for it. */
+export function textOr(t: Translate, key: string, fallback: string): string {
+  return isTextKey(key) ? t(key) : fallback
+}
+
 /** An API value in the current language; unchanged if there is no text for it. */
 export function useWord(): (group: 'status' | 'market' | 'memory' | 'role' | 'side' | 'cause' | 'decision' | 'node' | 'kind' | 'value' | 'source' | 'tag' | 'look' | 'provenance', word: string) => string {
   const t = useText()

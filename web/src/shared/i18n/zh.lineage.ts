@@ -103,7 +103,7 @@ export const zhLineage: Record<keyof typeof enLineage, string> = {
   'market.fractional': '支持碎股',
   'market.lot': '每手 {lot}',
   'market.short': '可做空',
-  'new.command.none': '不同类型的交易员，或使用中文提示词的交易员，没有对应的单条命令。请在此处或通过 API 启动。',
+  'new.command.none': '不同类型的交易员，或使用中文提示词的交易员，没有对应的单条 papertape 命令，可用 API 启动：',
   'new.baselines': '基线策略：{names}。',
   'baseline.buy_and_hold': '买入持有',
   'baseline.equal_weight': '等权组合',

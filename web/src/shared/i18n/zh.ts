@@ -1,5 +1,7 @@
 // 中文文本。
 import type { en } from './en'
+import { zhCharts } from './zh.charts'
+import { zhJudging } from './zh.judging'
 import { zhLineage } from './zh.lineage'
 import { zhRuns } from './zh.runs'
 import { zhViews } from './zh.views'
@@ -9,7 +11,9 @@ export const zh: Record<keyof typeof en, string> = {
   ...zhViews,
   ...zhWork,
   ...zhLineage,
+  ...zhCharts,
   ...zhRuns,
+  ...zhJudging,
 
   'nav.label': '导航',
   'nav.skip': '跳到正文',

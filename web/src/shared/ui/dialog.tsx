@@ -6,10 +6,12 @@ interface DialogProps {
   label: string
   onClose: () => void
   children: ReactNode
+  /** Marks the command palette, whose key also closes it. */
+  marker?: 'palette'
 }
 
 /** The native dialog element: traps the focus and restores it on close. */
-export function Dialog({ className, label, onClose, children }: DialogProps) {
+export function Dialog({ className, label, onClose, children, marker }: DialogProps) {
   const dialog = useRef<HTMLDialogElement>(null)
   const pressTarget = useRef<EventTarget | null>(null)
   useEffect(() => {
@@ -28,6 +30,7 @@ export function Dialog({ className, label, onClose, children }: DialogProps) {
       ref={dialog}
       className={className}
       aria-label={label}
+      data-palette={marker}
       onCancel={(event) => {
         event.preventDefault()
         onClose()

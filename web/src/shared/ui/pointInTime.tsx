@@ -2,7 +2,7 @@
 import { Link } from '@tanstack/react-router'
 import type { PointInTimeReason } from '@/server/types'
 import { useFormat } from '@/shared/format'
-import { useText } from '@/shared/i18n'
+import { textOr, useText } from '@/shared/i18n'
 import { Tag } from './parts'
 
 interface Marked {
@@ -16,7 +16,7 @@ export function UnverifiedTag({ provenance }: { provenance: Marked | null | unde
   if (provenance?.point_in_time !== 'unverified') return null
   const reason = provenance.point_in_time_reason
   return (
-    <Tag kind="warn" title={reason ? t(`unverified.${reason.kind as 'memory'}`) : undefined}>
+    <Tag kind="warn" title={reason ? textOr(t, `unverified.${reason.kind}`, reason.kind) : undefined}>
       {t('quality.unverified')}
     </Tag>
   )
@@ -28,7 +28,7 @@ export function UnverifiedReason({ reason }: { reason: PointInTimeReason }) {
   const format = useFormat()
   return (
     <span title={`point_in_time_reason: ${reason.kind}`}>
-      {t(`unverified.${reason.kind as 'memory'}`)} ·{' '}
+      {textOr(t, `unverified.${reason.kind}`, reason.kind)} ·{' '}
       <Link to="/app/runs/$jobId" params={{ jobId: reason.job }}>
         {t('unverified.origin', { date: format.day(reason.date) })}
       </Link>

@@ -35,6 +35,17 @@ export function Empty({ title, children, command }: EmptyProps) {
   )
 }
 
+/** What a page will contain, where it is still empty. */
+export function Example({ children }: { children: ReactNode }) {
+  const t = useText()
+  return (
+    <figure className="example" aria-label={t('state.example')}>
+      <figcaption className="tag house">{t('state.example')}</figcaption>
+      {children}
+    </figure>
+  )
+}
+
 interface FailedProps {
   error: unknown
   retry?: () => void

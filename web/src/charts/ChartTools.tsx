@@ -1,0 +1,35 @@
+// The controls of a chart: range presets, log scale, reset.
+import { useText } from '@/shared/i18n'
+import type { Preset, RangeName } from './ranges'
+
+interface Props {
+  presets: Preset[]
+  range: RangeName | null
+  onRange: (preset: Preset) => void
+  log: boolean
+  onLog: (log: boolean) => void
+  onReset: () => void
+}
+
+export function ChartTools({ presets, range, onRange, log, onLog, onReset }: Props) {
+  const t = useText()
+  return (
+    <div className="row wrap chart-tools">
+      {presets.length > 1 && (
+        <div className="segments" role="group" aria-label={t('chart.range')}>
+          {presets.map((preset) => (
+            <button key={preset.name} type="button" aria-pressed={range === preset.name} onClick={() => onRange(preset)}>
+              {t(`chart.range.${preset.name}`)}
+            </button>
+          ))}
+        </div>
+      )}
+      <button type="button" className="button small" aria-pressed={log} title={t('chart.log.what')} onClick={() => onLog(!log)}>
+        {t('chart.log')}
+      </button>
+      <button type="button" className="button small" title={t('chart.reset.what')} onClick={onReset}>
+        {t('chart.reset')}
+      </button>
+    </div>
+  )
+}

@@ -1,0 +1,130 @@
+// The audit of a job: whether its sessions depend on data from after their instants. Runs on request.
+import { useInfiniteQuery } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
+import { useState } from 'react'
+import { audit } from '@/server/judging'
+import type { AuditedSession, AuditFinding, AuditSummary } from '@/server/types'
+import { useFormat } from '@/shared/format'
+import { type TextKey, useText } from '@/shared/i18n'
+import { Tag } from '@/shared/ui/parts'
+import { Failed, Loading } from '@/shared/ui/states'
+import css from './audit.module.css'
+
+const VERDICTS = ['verified', 'failed', 'unverifiable', 'unfinished'] as const
+const KINDS: Record<(typeof VERDICTS)[number], 'bad' | 'warn' | undefined> = { verified: undefined, failed: 'bad', unverifiable: 'warn', unfinished: 'warn' }
+
+export function AuditPanel({ jobId }: { jobId: string }) {
+  const t = useText()
+  const [requested, setRequested] = useState(false)
+  const [onlyProblems, setOnlyProblems] = useState(false)
+  const query = useInfiniteQuery({ ...audit(jobId), enabled: requested })
+  const pages = query.data?.pages ?? []
+  const found = pages.flatMap((page) => (page ? [page] : []))
+  const sessions = found.flatMap((page) => page.sessions)
+  const total = found[0]?.total ?? 0
+  const summary = sumOf(found.map((page) => page.summary))
+  const visible = onlyProblems ? sessions.filter((session) => session.verdict !== 'verified') : sessions
+  const start = () => (requested ? void query.fetchNextPage() : setRequested(true))
+  return (
+    <section className="panel" aria-label={t('audit.title')}>
+      <div className="panel-head">
+        <h2>{t('audit.title')}</h2>
+        <span className="second grow">{t('audit.what')}</span>
+        {sessions.length > 0 && (
+          <label className="check">
+            <input type="checkbox" checked={onlyProblems} onChange={() => setOnlyProblems(!onlyProblems)} />
+            {t('audit.only')}
+          </label>
+        )}
+        {(!requested || query.hasNextPage) && (
+          <button type="button" className="button small" disabled={query.isFetching} onClick={start}>
+            {query.isFetching ? t('audit.running') : t(requested ? 'audit.more' : 'audit.run')}
+          </button>
+        )}
+      </div>
+      {requested && query.isPending && <Loading rows={4} />}
+      {query.error && sessions.length === 0 && <Failed error={query.error} retry={() => void query.refetch()} />}
+      {pages.length > 0 && found.length === 0 && <p className="panel-body second">{t('audit.none')}</p>}
+      {sessions.length > 0 && (
+        <>
+          <p className={`panel-body row wrap ${css.summary}`} role="status">
+            <span>{t('audit.done', { count: sessions.length, total })}</span>
+            {VERDICTS.filter((verdict) => summary[verdict] > 0).map((verdict) => (
+              <Tag key={verdict} kind={KINDS[verdict]}>
+                {t(`audit.${verdict}`, { count: summary[verdict] })}
+              </Tag>
+            ))}
+            {summary.verified > 0 && summary.failed === 0 && sessions.length === total && summary.verified === total && <span className="second">{t('audit.clean')}</span>}
+            {summary.verified === 0 && summary.failed === 0 && <span className="second">{t('audit.nothing')}</span>}
+          </p>
+          <ul className={css.sessions}>
+            {visible.map((session) => (
+              <AuditedRow key={`${session.date} ${session.model}`} jobId={jobId} session={session} />
+            ))}
+          </ul>
+          {query.error && <Failed error={query.error} retry={() => void query.fetchNextPage()} />}
+        </>
+      )}
+    </section>
+  )
+}
+
+function sumOf(parts: AuditSummary[]): AuditSummary {
+  const total: AuditSummary = { verified: 0, failed: 0, unverifiable: 0, unfinished: 0 }
+  for (const part of parts) for (const verdict of VERDICTS) total[verdict] += part[verdict]
+  return total
+}
+
+function AuditedRow({ jobId, session }: { jobId: string; session: AuditedSession }) {
+  const t = useText()
+  const format = useFormat()
+  const { verdict, newest_at_open: newest } = session
+  const params = { jobId, date: session.date, model: session.model }
+  return (
+    <li>
+      <div className="row wrap">
+        <Tag kind={KINDS[verdict]}>{t(`audit.verdict.${verdict}`)}</Tag>
+        <Link to="/app/runs/$jobId/$date/$model" params={params}>
+          {format.day(session.date)} · {session.model}
+        </Link>
+        <span className="quiet tnum" title={newest ? t('audit.newest', { series: newest.series, at: newest.known_at }) : undefined}>
+          {t('audit.reads', { steps: session.steps, reads: session.reads, rows: session.rows })}
+        </span>
+        {session.reason && (
+          <span className="second" lang="en">
+            {session.reason.message}
+          </span>
+        )}
+      </div>
+      {session.findings.map((finding, index) => (
+        <Finding key={index} finding={finding} params={params} />
+      ))}
+    </li>
+  )
+}
+
+function Finding({ finding, params }: { finding: AuditFinding; params: { jobId: string; date: string; model: string } }) {
+  const t = useText()
+  const kind: TextKey = `audit.kind.${finding.kind}`
+  return (
+    <div className={css.finding}>
+      <p>
+        <b>{t(kind)}</b>{' '}
+        {finding.path && (
+          <Link to="/app/runs/$jobId/$date/$model" params={params} search={{ at: finding.path }} className="mono">
+            {finding.path}
+          </Link>
+        )}{' '}
+        <span lang="en">{finding.message}</span>
+      </p>
+      {(finding.recorded != null || finding.recomputed != null) && (
+        <dl className="pairs mono">
+          <dt>{t('audit.recorded')}</dt>
+          <dd>{finding.recorded ?? '–'}</dd>
+          <dt>{t('audit.recomputed')}</dt>
+          <dd>{finding.recomputed ?? '–'}</dd>
+        </dl>
+      )}
+    </div>
+  )
+}
