@@ -140,6 +140,12 @@ async fn simulation(app: &App, job: &JobId) -> Result<JobRow, ServiceError> {
         )));
     }
     check_rules(&row)?;
+    if row.config.get("masking").is_some_and(|masking| !masking.is_null()) {
+        return Err(ServiceError::Conflict(format!(
+            "job {job} is masked: its results are under real dates and its books under masked ones, which a bundle cannot \
+             verify yet"
+        )));
+    }
     Ok(row)
 }
 

@@ -165,6 +165,7 @@ fn data(language: Language, text: &str) -> ReportData {
         prompts: ContentHash::of(b"prompts"),
         summaries: false,
         benchmark: None,
+        masking: None,
         memory: MemorySettings::off(),
         memory_from: None,
         embedding: None,

@@ -32,7 +32,7 @@ pub(super) fn check(
         days.iter().filter(|day| is_one(day)).map(|day| day.date).collect()
     };
     let is_verified = days.iter().all(|day| day.is_verified);
-    let mut parts = history(first.figures.before, &values, None, year);
+    let mut parts = history(first.figures.before, &values, (None, None), year);
     for (month, stated) in parts.months.iter_mut().zip(&stated.history.months) {
         month.is_partial = stated.is_partial;
     }

@@ -329,7 +329,7 @@ mod tests {
                 (&symbols, None),
                 &MarketProfile::us_equity().frictionless(),
                 cash,
-                &[day],
+                (&[day], &|date| date),
                 strategy,
             )
             .expect("runs");
@@ -351,10 +351,12 @@ mod tests {
         let listed: BTreeSet<Symbol> =
             ["AAPL", "GOOG", "IBM", "MSFT"].into_iter().map(Symbol::from).collect();
         for strategy in [Strategy::BuyAndHold, Strategy::EqualWeight] {
-            let result = run(&dataset, (&all, None), &market, cash, &dates, strategy).expect("runs");
+            let result =
+                run(&dataset, (&all, None), &market, cash, (&dates, &|date| date), strategy).expect("runs");
             assert_eq!(
                 result,
-                run(&dataset, (&listed, None), &market, cash, &dates, strategy).expect("runs")
+                run(&dataset, (&listed, None), &market, cash, (&dates, &|date| date), strategy)
+                    .expect("runs")
             );
             assert!(!result.is_underinvested, "{:?}", result.uninvested);
             if strategy == Strategy::BuyAndHold {
@@ -379,7 +381,7 @@ mod tests {
                 (&symbols, None),
                 &MarketProfile::us_equity().frictionless(),
                 cash,
-                &dates,
+                (&dates, &|date| date),
                 strategy,
             );
             let values = result.expect("runs").daily_portfolio_values;
@@ -414,8 +416,14 @@ mod tests {
         let dates = dates(&dataset, first, last);
         let (symbols, market) =
             (BTreeSet::from([Symbol::new("AAPL")]), MarketProfile::us_equity().frictionless());
-        let result =
-            run(&dataset, (&symbols, None), &market, Money::from(cash), &dates, Strategy::BuyAndHold);
+        let result = run(
+            &dataset,
+            (&symbols, None),
+            &market,
+            Money::from(cash),
+            (&dates, &|date| date),
+            Strategy::BuyAndHold,
+        );
         (result.expect("runs"), dates.len())
     }
 
@@ -449,7 +457,8 @@ mod tests {
         let symbols: BTreeSet<Symbol> = ["AAPL", "IBM", "MSFT"].into_iter().map(Symbol::from).collect();
         let market = MarketProfile { fractional: true, ..MarketProfile::cn_a_share() };
         let run = |strategy| {
-            run(&dataset, (&symbols, None), &market, Money::from(100_000), &dates, strategy).expect("runs")
+            run(&dataset, (&symbols, None), &market, Money::from(100_000), (&dates, &|date| date), strategy)
+                .expect("runs")
         };
         let (held, restored) = (run(Strategy::BuyAndHold), run(Strategy::EqualWeight));
         assert_eq!(held.period_metrics.days, dates.len());
