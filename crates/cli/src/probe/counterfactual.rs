@@ -33,7 +33,8 @@ pub(super) async fn run(
     };
     // The same days and symbols, so the same number of calls.
     let simulation = counterfactual::simulation(request);
-    let estimated = ExperimentRequest { simulation, trials: 1, windows: None, compare: None, masks: None };
+    let estimated =
+        ExperimentRequest { simulation, trials: 1, windows: None, compare: None, masks: Vec::new() };
     let (manifest, estimate, warnings) =
         papertape_service::experiments::estimate(&app, &estimated).await.map_err(service_error)?;
     if is_estimate && common.json {
