@@ -11,7 +11,7 @@ use utoipa::{IntoParams, ToSchema};
 pub struct BundleQuery {
     /// How much of the tape: `none` (the default), `full` with all texts, or `redacted` with hashes in place of texts.
     #[serde(deserialize_with = "parsed")]
-    #[param(value_type = Option<TapeForm>)]
+    #[param(schema_with = crate::vocabulary::tape_form)]
     pub tape: Option<TapeForm>,
     /// `false`: without the audit, which re-runs every session four times.
     #[serde(deserialize_with = "flag")]

@@ -174,7 +174,7 @@ async fn memory(common: &Common, config: Config, args: &MemoryArgs) -> Outcome {
             seed: args.seed.unwrap_or_default(),
             budget: (limit != Limit::default()).then_some(limit),
         };
-        return counterfactual::run(common, config, &request, args.estimate).await;
+        return Box::pin(counterfactual::run(common, config, &request, args.estimate)).await;
     }
     let body = args.body();
     match record_access::open_for_writing(common, config).await? {

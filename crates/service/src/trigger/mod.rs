@@ -143,7 +143,7 @@ pub async fn trigger_as(app: &App, request: Request, job: JobId) -> Result<Queue
 
 /// Resolves a request into a job, with its warnings.
 pub(crate) async fn prepare(app: &App, request: &Request) -> Result<PreparedJob, ServiceError> {
-    let mut prepared = plan(app, request).await?;
+    let mut prepared = Box::pin(plan(app, request)).await?;
     warn_about_rules(app, &mut prepared).await?;
     prepared.warnings.sort();
     prepared.warnings.dedup();

@@ -53,7 +53,8 @@ export function RunRow({ job: listed, columns, isSettled, isSelected, isEditing,
   const job = isActive && current.data ? { ...current.data, labels: listed.labels } : listed
   const results = useQuery({
     ...jobResults(job.job_id),
-    enabled: isSettled,
+    // Before the first day has ended there are none.
+    enabled: isSettled && (job.progress.completed + job.progress.skipped > 0 || hasStopped(job.status)),
     refetchInterval: isSettled && !hasStopped(job.status) ? 5000 : false,
   })
   const agents = job.simulation?.agents ?? []
