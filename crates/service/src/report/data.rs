@@ -1,6 +1,7 @@
 //! What a report shows, read from the record.
 
 use super::reasons;
+use super::run::Run;
 use super::trades::{self, TradeBook};
 use super::words::Words;
 use crate::app::App;
@@ -17,13 +18,6 @@ use papertape_store::UsageCost;
 
 /// The maximum number of agents that are drawn and have a table of months.
 pub(super) const MAX_DETAILED: usize = 12;
-
-/// An agent's days in one job.
-pub(super) struct Run {
-    pub(super) window: u32,
-    pub(super) trial: u32,
-    pub(super) result: RangeResult,
-}
 
 /// An experiment with its results.
 pub(super) struct ExperimentData {

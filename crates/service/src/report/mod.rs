@@ -6,6 +6,7 @@
 mod chart;
 mod data;
 mod reasons;
+mod run;
 mod sections;
 #[cfg(test)]
 mod tests;

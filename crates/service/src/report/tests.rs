@@ -1,6 +1,7 @@
 //! The size of a report, and what untrusted text does to it.
 
-use super::data::{ReportData, Run};
+use super::data::ReportData;
+use super::run::Run;
 use super::trades::{Reason, RejectedOrder, RoundTrip, TradeBook, TripFill};
 use super::words::Words;
 use papertape_agents::config::{AgentConfig, MemorySettings};

@@ -1,6 +1,6 @@
 //! Round trips, costs and rejected orders, from the books.
 
-use super::data::Run;
+use super::run::Run;
 use crate::app::App;
 use crate::error::ServiceError;
 use crate::view;

@@ -203,7 +203,7 @@ pub static TABLES: [Table; 10] = [
             column("is_detached", Boolean, "Whether it is on the separate tape of the summaries."),
             column("seq", Integer, "Its link in the session's hash chain; null while it is open.").optional(),
             column("state", Text, "`intent`, `done` or `abandoned`."),
-            column("outcome", Text, "`ok`, `failed`, `timed_out`, `refused` or `unknown`, of a step that is done.").optional(),
+            column("outcome", Text, "How a step that is done ended, as `outcome` in the API.").optional(),
             column("digest", Text, "The hash of the request, 64 hex digits."),
             column("request_ref", Text, "The hash of the request's document.").optional(),
             column("outcome_ref", Text, "The hash of the outcome's document.").optional(),

@@ -1,7 +1,8 @@
 //! Equity and drawdown curves, with degraded days marked.
 
 use super::super::chart::{Chart, Line, strip};
-use super::super::data::{MAX_DETAILED, ReportData, Run};
+use super::super::data::{MAX_DETAILED, ReportData};
+use super::super::run::Run;
 use super::super::words::{count, percent, ratio, share};
 use super::{agent, end, note, section};
 use crate::html::Html;

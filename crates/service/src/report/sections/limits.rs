@@ -31,7 +31,7 @@ fn limits(data: &ReportData) -> Vec<String> {
     if data.is_interim() {
         add("The run is not finished: every number can still change.", "运行尚未结束，所有数字都可能变化。");
     }
-    let is_llm = |run: &super::super::data::Run| run.result.is_llm != Some(false);
+    let is_llm = |run: &super::super::run::Run| run.result.is_llm != Some(false);
     if data.is_single() && data.runs.iter().any(is_llm) {
         add(
             "A single run says something about that run, not about a model or a configuration. Run 3 or more trials.",

@@ -1,6 +1,7 @@
 //! Metrics of single runs, with their number of days and intervals.
 
-use super::super::data::{ReportData, Run};
+use super::super::data::ReportData;
+use super::super::run::Run;
 use super::super::words::{NONE, Words, count, money, percent, ratio, share};
 use super::{agent, end, end_table, note, section};
 use crate::html::Html;
