@@ -1,7 +1,9 @@
 //! Evidence bundles: what `GET /jobs/{job_id}/bundle` contains.
 
 use crate::query::{flag, parsed};
+use crate::vocabulary::words;
 use serde::{Deserialize, Serialize};
+use utoipa::openapi::schema::Object;
 use utoipa::{IntoParams, ToSchema};
 
 /// What a bundle contains besides the results.
@@ -11,7 +13,7 @@ use utoipa::{IntoParams, ToSchema};
 pub struct BundleQuery {
     /// How much of the tape: `none` (the default), `full` with all texts, or `redacted` with hashes in place of texts.
     #[serde(deserialize_with = "parsed")]
-    #[param(schema_with = crate::vocabulary::tape_form)]
+    #[param(schema_with = tape_form)]
     pub tape: Option<TapeForm>,
     /// `false`: without the audit, which re-runs every session four times.
     #[serde(deserialize_with = "flag")]
@@ -36,6 +38,10 @@ pub enum TapeForm {
     Full,
     /// Every link, without any text: hashes in their place.
     Redacted,
+}
+
+fn tape_form() -> Object {
+    words(&TapeForm::ALL.map(TapeForm::as_str))
 }
 
 papertape_core::words!(TapeForm, "form of the tape" { None = "none", Full = "full", Redacted = "redacted" });

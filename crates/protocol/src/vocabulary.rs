@@ -1,6 +1,5 @@
 //! The values of statuses, roles and codes, for the OpenAPI document.
 
-use crate::bundle::TapeForm;
 use papertape_core::action::{ActionKind, ActionStatus};
 use papertape_core::broker::RejectCode;
 use papertape_core::job_list::{JobSort, ListQuality};
@@ -37,12 +36,6 @@ pub fn list_quality() -> Object {
 pub fn job_order() -> Object {
     let descending = ["-created", "-name", "-status", "-dataset", "-model", "-start_date", "-quality"];
     words(&[JobSort::ALL.map(JobSort::as_str), descending].concat())
-}
-
-/// How much of the tape a bundle contains.
-#[must_use]
-pub fn tape_form() -> Object {
-    words(&TapeForm::ALL.map(TapeForm::as_str))
 }
 
 /// A model-day's status.

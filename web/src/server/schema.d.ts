@@ -1874,6 +1874,142 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/experiments/{experiment_id}/bundle": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get the evidence bundle of an experiment
+         * @description The bundles of all its jobs in one file, with their comparison. All jobs must have stopped.
+         */
+        get: {
+            parameters: {
+                query?: {
+                    tape?: "none" | "full" | "redacted";
+                    /** @description `false`: without the audit, which re-runs every session four times. */
+                    audit?: boolean;
+                };
+                header?: never;
+                path: {
+                    /** @description The experiment */
+                    experiment_id: string;
+                };
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                /** @description The bundle; see docs/bundle.md */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/zip": number[];
+                    };
+                };
+                /** @description invalid input */
+                400: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        /**
+                         * @example {
+                         *       "error": "invalid_input",
+                         *       "message": "limit: 0 is out of range; expected 1 to 200"
+                         *     }
+                         */
+                        "application/json": components["schemas"]["ErrorBody"];
+                    };
+                };
+                /** @description unauthorized */
+                401: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        /**
+                         * @example {
+                         *       "error": "unauthorized",
+                         *       "message": "authentication required: send a token as `Authorization: Bearer …`, or log in at /login"
+                         *     }
+                         */
+                        "application/json": components["schemas"]["ErrorBody"];
+                    };
+                };
+                /** @description host not allowed */
+                403: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        /**
+                         * @example {
+                         *       "error": "host_not_allowed",
+                         *       "message": "the Host header does not name this server; see server.allowed_hosts"
+                         *     }
+                         */
+                        "application/json": components["schemas"]["ErrorBody"];
+                    };
+                };
+                /** @description not found */
+                404: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        /**
+                         * @example {
+                         *       "error": "not_found",
+                         *       "message": "no session matches"
+                         *     }
+                         */
+                        "application/json": components["schemas"]["ErrorBody"];
+                    };
+                };
+                /** @description conflict */
+                409: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        /**
+                         * @example {
+                         *       "error": "conflict",
+                         *       "message": "the job is completed"
+                         *     }
+                         */
+                        "application/json": components["schemas"]["ErrorBody"];
+                    };
+                };
+                /** @description disk full */
+                507: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        /**
+                         * @example {
+                         *       "error": "disk_full",
+                         *       "message": "the disk is full (database or disk is full)"
+                         *     }
+                         */
+                        "application/json": components["schemas"]["ErrorBody"];
+                    };
+                };
+            };
+        };
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/experiments/{experiment_id}/cancel": {
         parameters: {
             query?: never;
@@ -2000,6 +2136,110 @@ export interface paths {
                 };
             };
         };
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/experiments/{experiment_id}/report": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get the report of an experiment: one HTML page without scripts
+         * @description Without `language`, the `Accept-Language` header selects it.
+         */
+        get: {
+            parameters: {
+                query?: {
+                    language?: "en" | "zh";
+                };
+                header?: never;
+                path: {
+                    /** @description The experiment */
+                    experiment_id: string;
+                };
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                /** @description The page; see docs/report.md */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "text/html": string;
+                    };
+                };
+                /** @description invalid input */
+                400: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        /**
+                         * @example {
+                         *       "error": "invalid_input",
+                         *       "message": "limit: 0 is out of range; expected 1 to 200"
+                         *     }
+                         */
+                        "application/json": components["schemas"]["ErrorBody"];
+                    };
+                };
+                /** @description unauthorized */
+                401: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        /**
+                         * @example {
+                         *       "error": "unauthorized",
+                         *       "message": "authentication required: send a token as `Authorization: Bearer …`, or log in at /login"
+                         *     }
+                         */
+                        "application/json": components["schemas"]["ErrorBody"];
+                    };
+                };
+                /** @description host not allowed */
+                403: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        /**
+                         * @example {
+                         *       "error": "host_not_allowed",
+                         *       "message": "the Host header does not name this server; see server.allowed_hosts"
+                         *     }
+                         */
+                        "application/json": components["schemas"]["ErrorBody"];
+                    };
+                };
+                /** @description not found */
+                404: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        /**
+                         * @example {
+                         *       "error": "not_found",
+                         *       "message": "no session matches"
+                         *     }
+                         */
+                        "application/json": components["schemas"]["ErrorBody"];
+                    };
+                };
+            };
+        };
+        put?: never;
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -2495,7 +2735,7 @@ export interface paths {
                      *     or model.
                      */
                     search?: string;
-                    kind?: "simulate" | "profile" | "chat_action" | "plan_decompose" | "plan_execute";
+                    kind?: "simulate" | "profile" | "chat_action" | "plan_decompose" | "plan_execute" | "memory_probe";
                     status?: "queued" | "running" | "completed" | "partial" | "failed" | "cancelled";
                     /** @description Only jobs with this tag. */
                     tag?: string;
@@ -2881,6 +3121,144 @@ export interface paths {
                     };
                     content: {
                         "application/json": components["schemas"]["AuditResponse"];
+                    };
+                };
+                /** @description invalid input */
+                400: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        /**
+                         * @example {
+                         *       "error": "invalid_input",
+                         *       "message": "limit: 0 is out of range; expected 1 to 200"
+                         *     }
+                         */
+                        "application/json": components["schemas"]["ErrorBody"];
+                    };
+                };
+                /** @description unauthorized */
+                401: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        /**
+                         * @example {
+                         *       "error": "unauthorized",
+                         *       "message": "authentication required: send a token as `Authorization: Bearer …`, or log in at /login"
+                         *     }
+                         */
+                        "application/json": components["schemas"]["ErrorBody"];
+                    };
+                };
+                /** @description host not allowed */
+                403: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        /**
+                         * @example {
+                         *       "error": "host_not_allowed",
+                         *       "message": "the Host header does not name this server; see server.allowed_hosts"
+                         *     }
+                         */
+                        "application/json": components["schemas"]["ErrorBody"];
+                    };
+                };
+                /** @description not found */
+                404: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        /**
+                         * @example {
+                         *       "error": "not_found",
+                         *       "message": "no session matches"
+                         *     }
+                         */
+                        "application/json": components["schemas"]["ErrorBody"];
+                    };
+                };
+                /** @description conflict */
+                409: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        /**
+                         * @example {
+                         *       "error": "conflict",
+                         *       "message": "the job is completed"
+                         *     }
+                         */
+                        "application/json": components["schemas"]["ErrorBody"];
+                    };
+                };
+                /** @description disk full */
+                507: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        /**
+                         * @example {
+                         *       "error": "disk_full",
+                         *       "message": "the disk is full (database or disk is full)"
+                         *     }
+                         */
+                        "application/json": components["schemas"]["ErrorBody"];
+                    };
+                };
+            };
+        };
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/jobs/{job_id}/bundle": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get the evidence bundle of a job
+         * @description A zip archive with the config, dataset hashes, ledger, fills, metrics, comparison, audit, heads and known limitations.
+         *     `papertape verify FILE` verifies it without a database. The job must have stopped. The response takes as long as an
+         *     audit of all its sessions, unless `audit` is `false`. Bundles are collected one at a time.
+         */
+        get: {
+            parameters: {
+                query?: {
+                    tape?: "none" | "full" | "redacted";
+                    /** @description `false`: without the audit, which re-runs every session four times. */
+                    audit?: boolean;
+                };
+                header?: never;
+                path: {
+                    /** @description The job */
+                    job_id: string;
+                };
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                /** @description The bundle; see docs/bundle.md */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/zip": number[];
                     };
                 };
                 /** @description invalid input */
@@ -3543,6 +3921,110 @@ export interface paths {
                 };
             };
         };
+        trace?: never;
+    };
+    "/jobs/{job_id}/report": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get the report of a job: one HTML page without scripts
+         * @description Without `language`, the `Accept-Language` header selects it.
+         */
+        get: {
+            parameters: {
+                query?: {
+                    language?: "en" | "zh";
+                };
+                header?: never;
+                path: {
+                    /** @description The job */
+                    job_id: string;
+                };
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                /** @description The page; see docs/report.md */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "text/html": string;
+                    };
+                };
+                /** @description invalid input */
+                400: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        /**
+                         * @example {
+                         *       "error": "invalid_input",
+                         *       "message": "limit: 0 is out of range; expected 1 to 200"
+                         *     }
+                         */
+                        "application/json": components["schemas"]["ErrorBody"];
+                    };
+                };
+                /** @description unauthorized */
+                401: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        /**
+                         * @example {
+                         *       "error": "unauthorized",
+                         *       "message": "authentication required: send a token as `Authorization: Bearer …`, or log in at /login"
+                         *     }
+                         */
+                        "application/json": components["schemas"]["ErrorBody"];
+                    };
+                };
+                /** @description host not allowed */
+                403: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        /**
+                         * @example {
+                         *       "error": "host_not_allowed",
+                         *       "message": "the Host header does not name this server; see server.allowed_hosts"
+                         *     }
+                         */
+                        "application/json": components["schemas"]["ErrorBody"];
+                    };
+                };
+                /** @description not found */
+                404: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        /**
+                         * @example {
+                         *       "error": "not_found",
+                         *       "message": "no session matches"
+                         *     }
+                         */
+                        "application/json": components["schemas"]["ErrorBody"];
+                    };
+                };
+            };
+        };
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
         trace?: never;
     };
     "/jobs/{job_id}/stream": {
@@ -6663,6 +7145,562 @@ export interface paths {
         };
         trace?: never;
     };
+    "/probes": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Queue a memory probe: a quiz that shows whether a model recalls the prices of a dataset
+         * @description Every call is recorded. A probe that was interrupted is resumed with `POST /simulate/{job_id}/resume` and repeats no
+         *     call that has an outcome.
+         */
+        post: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path?: never;
+                cookie?: never;
+            };
+            requestBody: {
+                content: {
+                    "application/json": components["schemas"]["ProbeBody"];
+                };
+            };
+            responses: {
+                /** @description The job is queued */
+                202: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["QueuedProbeResponse"];
+                    };
+                };
+                /** @description invalid input */
+                400: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        /**
+                         * @example {
+                         *       "error": "invalid_input",
+                         *       "message": "limit: 0 is out of range; expected 1 to 200"
+                         *     }
+                         */
+                        "application/json": components["schemas"]["ErrorBody"];
+                    };
+                };
+                /** @description unauthorized */
+                401: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        /**
+                         * @example {
+                         *       "error": "unauthorized",
+                         *       "message": "authentication required: send a token as `Authorization: Bearer …`, or log in at /login"
+                         *     }
+                         */
+                        "application/json": components["schemas"]["ErrorBody"];
+                    };
+                };
+                /** @description host not allowed */
+                403: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        /**
+                         * @example {
+                         *       "error": "host_not_allowed",
+                         *       "message": "the Host header does not name this server; see server.allowed_hosts"
+                         *     }
+                         */
+                        "application/json": components["schemas"]["ErrorBody"];
+                    };
+                };
+                /** @description not found */
+                404: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        /**
+                         * @example {
+                         *       "error": "not_found",
+                         *       "message": "no session matches"
+                         *     }
+                         */
+                        "application/json": components["schemas"]["ErrorBody"];
+                    };
+                };
+                /** @description body timeout */
+                408: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        /**
+                         * @example {
+                         *       "error": "body_timeout",
+                         *       "message": "request body timed out after 30 s"
+                         *     }
+                         */
+                        "application/json": components["schemas"]["ErrorBody"];
+                    };
+                };
+                /** @description conflict */
+                409: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        /**
+                         * @example {
+                         *       "error": "conflict",
+                         *       "message": "the job is completed"
+                         *     }
+                         */
+                        "application/json": components["schemas"]["ErrorBody"];
+                    };
+                };
+                /** @description body too large */
+                413: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        /**
+                         * @example {
+                         *       "error": "body_too_large",
+                         *       "message": "request body exceeds 1048576 bytes"
+                         *     }
+                         */
+                        "application/json": components["schemas"]["ErrorBody"];
+                    };
+                };
+                /** @description unsupported media type */
+                415: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        /**
+                         * @example {
+                         *       "error": "unsupported_media_type",
+                         *       "message": "the body must be JSON, with Content-Type application/json"
+                         *     }
+                         */
+                        "application/json": components["schemas"]["ErrorBody"];
+                    };
+                };
+                /** @description disk full */
+                507: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        /**
+                         * @example {
+                         *       "error": "disk_full",
+                         *       "message": "the disk is full (database or disk is full)"
+                         *     }
+                         */
+                        "application/json": components["schemas"]["ErrorBody"];
+                    };
+                };
+            };
+        };
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/probes/estimate": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Estimate the calls, tokens and cost of a memory probe; nothing is queued */
+        post: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path?: never;
+                cookie?: never;
+            };
+            requestBody: {
+                content: {
+                    "application/json": components["schemas"]["ProbeBody"];
+                };
+            };
+            responses: {
+                /** @description The estimate */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["EstimateProbeResponse"];
+                    };
+                };
+                /** @description invalid input */
+                400: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        /**
+                         * @example {
+                         *       "error": "invalid_input",
+                         *       "message": "limit: 0 is out of range; expected 1 to 200"
+                         *     }
+                         */
+                        "application/json": components["schemas"]["ErrorBody"];
+                    };
+                };
+                /** @description unauthorized */
+                401: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        /**
+                         * @example {
+                         *       "error": "unauthorized",
+                         *       "message": "authentication required: send a token as `Authorization: Bearer …`, or log in at /login"
+                         *     }
+                         */
+                        "application/json": components["schemas"]["ErrorBody"];
+                    };
+                };
+                /** @description host not allowed */
+                403: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        /**
+                         * @example {
+                         *       "error": "host_not_allowed",
+                         *       "message": "the Host header does not name this server; see server.allowed_hosts"
+                         *     }
+                         */
+                        "application/json": components["schemas"]["ErrorBody"];
+                    };
+                };
+                /** @description not found */
+                404: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        /**
+                         * @example {
+                         *       "error": "not_found",
+                         *       "message": "no session matches"
+                         *     }
+                         */
+                        "application/json": components["schemas"]["ErrorBody"];
+                    };
+                };
+                /** @description body timeout */
+                408: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        /**
+                         * @example {
+                         *       "error": "body_timeout",
+                         *       "message": "request body timed out after 30 s"
+                         *     }
+                         */
+                        "application/json": components["schemas"]["ErrorBody"];
+                    };
+                };
+                /** @description conflict */
+                409: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        /**
+                         * @example {
+                         *       "error": "conflict",
+                         *       "message": "the job is completed"
+                         *     }
+                         */
+                        "application/json": components["schemas"]["ErrorBody"];
+                    };
+                };
+                /** @description body too large */
+                413: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        /**
+                         * @example {
+                         *       "error": "body_too_large",
+                         *       "message": "request body exceeds 1048576 bytes"
+                         *     }
+                         */
+                        "application/json": components["schemas"]["ErrorBody"];
+                    };
+                };
+                /** @description unsupported media type */
+                415: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        /**
+                         * @example {
+                         *       "error": "unsupported_media_type",
+                         *       "message": "the body must be JSON, with Content-Type application/json"
+                         *     }
+                         */
+                        "application/json": components["schemas"]["ErrorBody"];
+                    };
+                };
+                /** @description disk full */
+                507: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        /**
+                         * @example {
+                         *       "error": "disk_full",
+                         *       "message": "the disk is full (database or disk is full)"
+                         *     }
+                         */
+                        "application/json": components["schemas"]["ErrorBody"];
+                    };
+                };
+            };
+        };
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/probes/{job_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Get a memory probe and its result */
+        get: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path: {
+                    /** @description The probe's job */
+                    job_id: string;
+                };
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                /** @description The probe */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["ProbeResponse"];
+                    };
+                };
+                /** @description invalid input */
+                400: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        /**
+                         * @example {
+                         *       "error": "invalid_input",
+                         *       "message": "limit: 0 is out of range; expected 1 to 200"
+                         *     }
+                         */
+                        "application/json": components["schemas"]["ErrorBody"];
+                    };
+                };
+                /** @description unauthorized */
+                401: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        /**
+                         * @example {
+                         *       "error": "unauthorized",
+                         *       "message": "authentication required: send a token as `Authorization: Bearer …`, or log in at /login"
+                         *     }
+                         */
+                        "application/json": components["schemas"]["ErrorBody"];
+                    };
+                };
+                /** @description host not allowed */
+                403: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        /**
+                         * @example {
+                         *       "error": "host_not_allowed",
+                         *       "message": "the Host header does not name this server; see server.allowed_hosts"
+                         *     }
+                         */
+                        "application/json": components["schemas"]["ErrorBody"];
+                    };
+                };
+                /** @description not found */
+                404: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        /**
+                         * @example {
+                         *       "error": "not_found",
+                         *       "message": "no session matches"
+                         *     }
+                         */
+                        "application/json": components["schemas"]["ErrorBody"];
+                    };
+                };
+            };
+        };
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/probes/{job_id}/counterfactual": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Score a counterfactual run: do its positions follow the real future?
+         * @description For jobs that `papertape probe memory --counterfactual` ran: the real future is that of the dataset whose future was
+         *     resampled.
+         */
+        get: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path: {
+                    /** @description The simulation's job */
+                    job_id: string;
+                };
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                /** @description The score of each agent */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["CounterfactualResponse"];
+                    };
+                };
+                /** @description invalid input */
+                400: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        /**
+                         * @example {
+                         *       "error": "invalid_input",
+                         *       "message": "limit: 0 is out of range; expected 1 to 200"
+                         *     }
+                         */
+                        "application/json": components["schemas"]["ErrorBody"];
+                    };
+                };
+                /** @description unauthorized */
+                401: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        /**
+                         * @example {
+                         *       "error": "unauthorized",
+                         *       "message": "authentication required: send a token as `Authorization: Bearer …`, or log in at /login"
+                         *     }
+                         */
+                        "application/json": components["schemas"]["ErrorBody"];
+                    };
+                };
+                /** @description host not allowed */
+                403: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        /**
+                         * @example {
+                         *       "error": "host_not_allowed",
+                         *       "message": "the Host header does not name this server; see server.allowed_hosts"
+                         *     }
+                         */
+                        "application/json": components["schemas"]["ErrorBody"];
+                    };
+                };
+                /** @description not found */
+                404: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        /**
+                         * @example {
+                         *       "error": "not_found",
+                         *       "message": "no session matches"
+                         *     }
+                         */
+                        "application/json": components["schemas"]["ErrorBody"];
+                    };
+                };
+            };
+        };
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/profiles/compare": {
         parameters: {
             query?: never;
@@ -8922,6 +9960,8 @@ export interface components {
         AgentTrials: {
             /** @description The agent, and what its trials differ in. */
             agent: components["schemas"]["PlannedAgent"];
+            /** @description The training cut-offs of its language models, compared with the closed days of its trials. */
+            training_cutoffs: components["schemas"]["TrainingCutoffResponse"][];
             /** @description By window, oldest first. */
             windows: components["schemas"]["WindowTrials"][];
         };
@@ -9532,6 +10572,8 @@ export interface components {
             kind: string;
             /** @description For display: the agent's name, with the job if it occurs twice. */
             label: string;
+            /** @description What is masked in its runs; absent: nothing, or it is not an agent. */
+            mask?: string | null;
             /**
              * Format: double
              * @description The maximum drawdown; for several trials, the mean.
@@ -9563,6 +10605,8 @@ export interface components {
              * @description The total return over its days; for several trials, the mean. `null` for several windows.
              */
             total_return?: number | null;
+            /** @description The training cut-offs of its language models, compared with its days. */
+            training_cutoffs: components["schemas"]["TrainingCutoffResponse"][];
             /**
              * Format: int32
              * @description Trials per window.
@@ -9722,6 +10766,58 @@ export interface components {
          * @enum {string}
          */
         CostsBody: "market" | "frictionless";
+        /** @description Whether positions on a resampled path follow the real future. */
+        CounterfactualResponse: components["schemas"]["Deployment"] & {
+            /** @description By agent. */
+            agents: components["schemas"]["CounterfactualScore"][];
+            /** @description Its dataset: the real past with a resampled future. */
+            dataset: string;
+            /**
+             * Format: date
+             * @description The last day.
+             */
+            end_date: string;
+            /** @description The job. */
+            job_id: string;
+            /** @description The real dataset that it was derived from. */
+            real_dataset: string;
+            /**
+             * Format: date
+             * @description The first day of the path.
+             */
+            start_date: string;
+        };
+        /** @description The score of an agent. */
+        CounterfactualScore: {
+            /** @description The agent. */
+            agent: string;
+            /** @description Closed days whose next five real days are known. */
+            days: number;
+            /**
+             * Format: double
+             * @description The statistic that would have been seen with 80% power.
+             */
+            detectable?: number | null;
+            /** @description The number of rotations. */
+            draws?: number | null;
+            /** @description `false`: a rule-based agent, not a language model. */
+            is_llm: boolean;
+            /**
+             * Format: double
+             * @description One-sided, from rotations of the real future.
+             */
+            p_value?: number | null;
+            /**
+             * Format: double
+             * @description The mean over these days of weight times real return of the next five days; `null` under 60 days, or without any
+             *     position.
+             */
+            statistic?: number | null;
+            /** @description The training cut-offs of its language models, compared with its days. */
+            training_cutoffs: components["schemas"]["TrainingCutoffResponse"][];
+            /** @description The verdict in words. */
+            words: string;
+        };
         /** @description A number; an opaque text in a job that is split into parts. */
         Cursor: number | string;
         /** @description A point of a curve. */
@@ -9747,6 +10843,7 @@ export interface components {
             dates: string[];
             /** @description The job. */
             job_id: string;
+            masked?: components["schemas"]["MaskedResponse"] | null;
         };
         /** @description A day compared with the previous one. */
         DailyMetrics: {
@@ -9841,6 +10938,7 @@ export interface components {
              * @example us_equity
              */
             market?: string | null;
+            masked?: components["schemas"]["MaskedDatasetResponse"] | null;
             /**
              * @description Its name.
              * @example us-daily-2000-2013
@@ -9971,6 +11069,7 @@ export interface components {
             insolvent?: components["schemas"]["InsolvencyResponse"] | null;
             /** @description The job that ran it. */
             job_id: string;
+            masked?: components["schemas"]["MaskedResponse"] | null;
             /** @description Metadata of the session. */
             metadata: components["schemas"]["DayMetadata"];
             /** @description The agent. */
@@ -9993,6 +11092,8 @@ export interface components {
             starting_position?: components["schemas"]["StartingHoldings"] | null;
             /** @description Fills, in order. */
             trades: components["schemas"]["Trade"][];
+            /** @description The training cut-offs of its language models, compared with the day. */
+            training_cutoffs: components["schemas"]["TrainingCutoffResponse"][];
         };
         /** @description The results of one day, one entry per model. */
         DayResults: components["schemas"]["Deployment"] & {
@@ -10392,6 +11493,14 @@ export interface components {
              */
             output_tokens: number;
         };
+        /** @description What a probe would ask. Nothing is queued. */
+        EstimateProbeResponse: components["schemas"]["Deployment"] & {
+            /** @description The estimate. */
+            estimate: components["schemas"]["ProbeEstimate"];
+            training_cutoff?: components["schemas"]["TrainingCutoffResponse"] | null;
+            /** @description Warnings. */
+            warnings: string[];
+        };
         /** @description What an experiment would be and may take. Nothing is queued. */
         EstimateResponse: components["schemas"]["Deployment"] & {
             /** @description What it may take. */
@@ -10449,6 +11558,11 @@ export interface components {
              */
             compare?: string | null;
             /**
+             * @description Arms that differ in what is masked: `none`, `dates`, `entities`, `all`. Every agent runs all trials of all windows
+             *     in each. Absent: one arm, as in `simulation.masking`.
+             */
+            masks?: string[] | null;
+            /**
              * @description The simulation that every job runs. It needs a `start_date`, and its `budget.job` is the limit of all jobs
              *     together.
              */
@@ -10471,6 +11585,8 @@ export interface components {
             error?: string | null;
             /** @description The job. */
             job_id: string;
+            /** @description Its arm: what is masked; absent if the experiment has one arm. */
+            mask?: string | null;
             /** @description Its model-days by status. */
             progress: components["schemas"]["Progress"];
             /**
@@ -11253,8 +12369,13 @@ export interface components {
              */
             config_hash: string;
             /**
+             * @description The arms that differ in what is masked; absent: there is one arm. The job of window `w` in the arm `a`, both from
+             *     0, has the window number `a * windows + w + 1`.
+             */
+            masks?: string[];
+            /**
              * Format: int32
-             * @description The number of jobs: windows x trials.
+             * @description The number of jobs: windows x trials, in each arm.
              */
             planned_jobs: number;
             /**
@@ -11291,6 +12412,32 @@ export interface components {
             shorting: boolean;
             /** @description Whether purchases are locked until a later day. */
             t_plus_one: boolean;
+        };
+        /** @description What a masked dataset was derived from. */
+        MaskedDatasetResponse: {
+            /** @description What is masked: `dates`, `entities` or `all`. */
+            mask: string;
+            /** @description The name of the source. */
+            source: string;
+            /** @description The content hash of the source, 64 hex digits. */
+            source_hash: string;
+        };
+        /** @description The mark of a masked job: its agents saw other names, days or prices than those shown. */
+        MaskedResponse: {
+            /** @description What was masked: `dates`, `entities` or `all`. */
+            mask: string;
+            /**
+             * @description What is shown in real terms, and what is not.
+             * @example shown under real names and dates; prices and quantities are masked
+             */
+            note: string;
+            /**
+             * @description By symbol: the masked price per real price. A masked share is a real one divided by it. Empty if prices are
+             *     real.
+             */
+            price_factors: {
+                [key: string]: components["schemas"]["Number"];
+            };
         };
         /** @description The mean log return per day between its bounds. */
         MeanIntervalResponse: {
@@ -12018,6 +13165,220 @@ export interface components {
             /** @description `quantity x (close - avg_price)`. */
             unrealised_pnl: components["schemas"]["Number"];
         };
+        /**
+         * @description A memory probe to queue.
+         * @example {
+         *       "model": "openai::gpt-4.1",
+         *       "kinds": [
+         *         "direction",
+         *         "level"
+         *       ],
+         *       "budget": {
+         *         "usd": 2
+         *       }
+         *     }
+         */
+        ProbeBody: {
+            budget?: components["schemas"]["LimitBody"] | null;
+            /** @description The dataset's name or hash prefix; absent: the configuration's. */
+            dataset?: string | null;
+            /** @description Send no temperature, for models that accept only their default. Otherwise it is 0. */
+            default_temperature?: boolean | null;
+            /**
+             * Format: date
+             * @description The last day of the prices, included; absent: the dataset's.
+             */
+            end_date?: string | null;
+            /**
+             * Format: int32
+             * @description Max. items of a kind; there are as many controls. Default: 310.
+             */
+            items?: number | null;
+            /** @description The kinds of items; absent: all. */
+            kinds?: components["schemas"]["ProbeKindBody"][] | null;
+            /**
+             * Format: int32
+             * @description Max. output tokens of a response. Default: 1024.
+             */
+            max_tokens?: number | null;
+            /** @description The model, as `provider::model`. */
+            model: string;
+            /**
+             * Format: int32
+             * @description Max. concurrent items. Default: 8.
+             */
+            parallel?: number | null;
+            /**
+             * Format: int64
+             * @description The seed of the items. Default: 0.
+             */
+            seed?: number | null;
+            /**
+             * Format: date
+             * @description The first day of the prices; absent: the dataset's.
+             */
+            start_date?: string | null;
+            /** @description The symbols in its items; absent: all tradable symbols of the dataset. */
+            symbols?: string[] | null;
+        };
+        /** @description The questions of a probe, and what they may cost. */
+        ProbeEstimate: {
+            /**
+             * Format: int64
+             * @description Calls.
+             */
+            calls: number;
+            /**
+             * @description What the controls are: `altered`, sign-flipped and time-reversed charts, or `after_cutoff`, months after the
+             *     model's training cut-off.
+             */
+            controls: string;
+            cost_usd?: components["schemas"]["Number"] | null;
+            /** @description Whether the estimate exceeds the budget. */
+            exceeds_budget: boolean;
+            /**
+             * Format: int64
+             * @description Their estimated input tokens.
+             */
+            input_tokens: number;
+            /** @description Items and controls by kind. */
+            kinds: components["schemas"]["ProbeKindCount"][];
+            max_cost_usd?: components["schemas"]["Number"] | null;
+            /**
+             * Format: int64
+             * @description Their estimated output tokens, if the model replies with a letter.
+             */
+            output_tokens: number;
+            /** @description Wordings of each item; each is one call. */
+            wordings: number;
+        };
+        /**
+         * @description A kind of items.
+         * @enum {string}
+         */
+        ProbeKindBody: "direction" | "level" | "date" | "company";
+        /** @description The number of items of a kind. */
+        ProbeKindCount: {
+            /** @description Controls. */
+            controls: number;
+            /** @description Items. */
+            items: number;
+            /** @description The kind. */
+            kind: string;
+        };
+        /** @description The result of a kind. */
+        ProbeKindResult: {
+            /**
+             * Format: double
+             * @description The accuracy of guessing.
+             */
+            chance: number;
+            /** @description The controls. */
+            controls: components["schemas"]["ProbeScore"];
+            /** @description The number of correct items that guessing reaches in at most 5% of quizzes; `null` if even all are not enough. */
+            critical_correct?: number | null;
+            /**
+             * Format: double
+             * @description The accuracy minus that on the controls; `null` if not testable.
+             */
+            difference?: number | null;
+            /** @description Calls that failed after all retries. Their responses count as declined. */
+            failed_calls: number;
+            /**
+             * Format: double
+             * @description One-sided, adjusted by Holm over the kinds.
+             */
+            holm_p?: number | null;
+            interval?: components["schemas"]["IntervalResponse"] | null;
+            /** @description The items. */
+            items: components["schemas"]["ProbeScore"];
+            /** @description `direction`, `level`, `date` or `company`. */
+            kind: string;
+            /**
+             * Format: double
+             * @description One-sided, from a permutation of months. Recall is shown only if it and `holm_p` are at most 0.05.
+             */
+            permutation_p?: number | null;
+            /** @description `recall_shown`, `not_shown` or `not_testable`. */
+            verdict: string;
+            /** @description The verdict in words. */
+            words: string;
+            /**
+             * Format: double
+             * @description The difference in points that would have been seen with 80% power, if nothing was shown.
+             */
+            would_have_seen_points?: number | null;
+        };
+        /** @description The result of a probe. */
+        ProbeReport: {
+            /** @description Calls, one per wording of an item or control. */
+            calls: number;
+            /** @description What the controls are: `altered` or `after_cutoff`. */
+            controls: string;
+            /** @description By kind. Their p-values are adjusted together. */
+            kinds: components["schemas"]["ProbeKindResult"][];
+        };
+        /** @description A probe and its result. */
+        ProbeResponse: components["schemas"]["Deployment"] & {
+            /**
+             * Format: date-time
+             * @description When it stopped.
+             */
+            completed_at?: string | null;
+            /**
+             * Format: date-time
+             * @description When it was requested.
+             */
+            created_at: string;
+            /** @description The dataset's name. */
+            dataset: string;
+            /** @description The dataset's content hash. */
+            dataset_hash: string;
+            /** @description Why it stopped early. */
+            error?: string | null;
+            /** @description `false`: a rule-based house model, not a language model. */
+            is_llm: boolean;
+            /** @description The job. */
+            job_id: string;
+            /** @description What a probe cannot show. */
+            limits: string[];
+            /** @description The model. */
+            model: string;
+            report?: components["schemas"]["ProbeReport"] | null;
+            /**
+             * Format: int64
+             * @description The seed of the items.
+             */
+            seed: number;
+            /** @enum {string} */
+            status: "queued" | "running" | "completed" | "partial" | "failed" | "cancelled";
+            /** @description The symbols in its items. */
+            symbols: string[];
+            /**
+             * Format: double
+             * @description The temperature that was sent; `null`: none.
+             */
+            temperature?: number | null;
+            training_cutoff?: components["schemas"]["TrainingCutoffResponse"] | null;
+            /** @description Its usage. */
+            usage: components["schemas"]["UsageSummary"];
+            /** @description Warnings. */
+            warnings: string[];
+        };
+        /** @description The score of the items or the controls of a kind. */
+        ProbeScore: {
+            /**
+             * Format: double
+             * @description The fraction correct, declined ones scored as chance; `null` without any.
+             */
+            accuracy?: number | null;
+            /** @description Correct ones, by the choice of most wordings. */
+            correct: number;
+            /** @description How many. */
+            count: number;
+            /** @description Those without such a choice: the model declined, its responses name no choice, or they differ. */
+            declined: number;
+        };
         /** @description Model-days by status. */
         Progress: {
             /**
@@ -12096,6 +13457,17 @@ export interface components {
             status: "queued" | "running" | "completed" | "partial" | "failed" | "cancelled";
             /** @description Trading days x agents of all jobs, the skipped ones included. */
             total_model_days: number;
+            /** @description Warnings. */
+            warnings: string[];
+        };
+        /** @description A queued probe. */
+        QueuedProbeResponse: components["schemas"]["Deployment"] & {
+            /** @description What it asks, and what it may cost. */
+            estimate: components["schemas"]["ProbeEstimate"];
+            /** @description The job. */
+            job_id: string;
+            /** @enum {string} */
+            status: "queued" | "running" | "completed" | "partial" | "failed" | "cancelled";
             /** @description Warnings. */
             warnings: string[];
         };
@@ -12198,6 +13570,7 @@ export interface components {
             is_llm?: boolean | null;
             /** @description The job whose result it is. */
             job_id: string;
+            masked?: components["schemas"]["MaskedResponse"] | null;
             /** @description The agent. */
             model: string;
             /** @description Over all days. */
@@ -12219,6 +13592,8 @@ export interface components {
             start_date: string;
             /** @description The portfolio value before the first day. */
             starting_portfolio_value: components["schemas"]["Number"];
+            /** @description The training cut-offs of its language models, compared with its days. */
+            training_cutoffs: components["schemas"]["TrainingCutoffResponse"][];
         };
         /** @description The results of a range, one entry per model. */
         RangeResults: components["schemas"]["Deployment"] & {
@@ -12783,6 +14158,7 @@ export interface components {
             is_llm?: boolean | null;
             /** @description Its job. */
             job_id: string;
+            masked?: components["schemas"]["MaskedResponse"] | null;
             /** @description The agent. */
             model: string;
             next?: components["schemas"]["NeighbourResponse"] | null;
@@ -12848,6 +14224,7 @@ export interface components {
             is_llm?: boolean | null;
             /** @description Its job. */
             job_id: string;
+            masked?: components["schemas"]["MaskedResponse"] | null;
             /** @description The agent. */
             model: string;
             /** @description Its actions, in order. */
@@ -12924,6 +14301,7 @@ export interface components {
             initial_cash: components["schemas"]["Number"];
             /** @description The market profile's name. */
             market: string;
+            masked?: components["schemas"]["MaskedResponse"] | null;
             /** @description Which of the traders' memories are on: `off`, `rounds`, `rounds+open` or `all`. */
             memory: string;
             /** @description The job whose memory the agents began with. */
@@ -13079,6 +14457,7 @@ export interface components {
             error?: string | null;
             /** @description The job. */
             job_id: string;
+            masked?: components["schemas"]["MaskedResponse"] | null;
             /** @description Its agents. */
             models: string[];
             /** @description The job that it branched from. */
@@ -13441,6 +14820,33 @@ export interface components {
             /** @description The number of reflections without an embedding of that model: only keywords find them. */
             without_vector?: number | null;
         };
+        /** @description What a vendor states about the end of a model's training data, and how many days of a result may be in it. */
+        TrainingCutoffResponse: {
+            /**
+             * Format: date
+             * @description When the source was checked.
+             */
+            checked?: string | null;
+            /**
+             * Format: date
+             * @description The last day that the training data may cover. A stated month is its last day.
+             */
+            date?: string | null;
+            /** @description The days of the result. */
+            days: number;
+            /** @description How many of them are not after the cut-off; `null` without a date. */
+            days_before?: number | null;
+            /** @description The model. */
+            model: string;
+            /** @description Where it is stated: a URL, or `config`. */
+            source?: string | null;
+            /** @description The statement. */
+            states?: string | null;
+            /** @description `stated`, `not_stated` if the vendor states none, or `unknown` if the model is not in the table of cut-offs. */
+            status: string;
+            /** @description The warning; `null` if all days are after the cut-off. */
+            warning?: string | null;
+        };
         /** @description The result of one trial. Metrics are `null` before its first completed day. */
         TrialResult: {
             /**
@@ -13594,8 +15000,12 @@ export interface components {
             initial_cash?: number | null;
             /** @description The market profile's name; absent: the dataset's own, else the config's. */
             market?: string | null;
-            /** @description Not supported yet: anything except `null` is rejected. */
-            masking?: Record<string, never> | null;
+            /**
+             * @description What is masked, against memorization: `none` (the default), `dates`, `entities` (symbols, names, prices and
+             *     volumes) or `all`. The agents see a derived dataset; everything in this request and in results is in real terms.
+             * @example all
+             */
+            masking?: string | null;
             memory?: components["schemas"]["MemoryBody"] | null;
             /** @description The job whose memory, as known before the start, the agents of the same names inherit. */
             memory_from?: string | null;
@@ -13799,6 +15209,8 @@ export interface components {
              * @description The total return of buying and holding over the window; `null` until a trial has completed it.
              */
             buy_and_hold?: number | null;
+            /** @description The arm: what is masked; absent if the experiment has one arm. */
+            mask?: string | null;
             /**
              * Format: int32
              * @description The window, from 1.

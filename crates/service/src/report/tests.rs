@@ -82,6 +82,7 @@ fn run(agent: usize, text: &str) -> Run {
             "degraded_days": degraded.iter().map(|at| day(*at)).collect::<Vec<_>>(),
             "point_in_time_reason": { "kind": "external_tools", "job": "job", "session": 1, "date": day(0) }
         },
+        "training_cutoffs": [],
         "baselines": { "buy_and_hold": baseline, "equal_weight": baseline }
     });
     Run { window: 1, trial: 1, result: serde_json::from_value(result).expect("a result") }
@@ -106,7 +107,7 @@ fn comparison() -> CompareResponse {
         json!({
             "id": id, "label": id, "kind": if agent.is_some() { "agent" } else { "baseline" }, "agent": agent, "job_ids": [],
             "trials": 1, "windows": 1, "days": DAYS, "planned_days": DAYS, "full_research_days": 1, "fallback_days": 0,
-            "fallback_log_return": 0.0, "curve": []
+            "fallback_log_return": 0.0, "curve": [], "training_cutoffs": []
         })
     };
     let response = json!({

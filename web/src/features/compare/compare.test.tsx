@@ -27,6 +27,7 @@ const item = (id: string, part: Partial<ComparedItem> = {}): ComparedItem => ({
   fallback_log_return: 0,
   trials: 1,
   windows: 1,
+  training_cutoffs: [],
   ...part,
 })
 const pair = (part: Partial<ComparedPair> = {}): ComparedPair => ({

@@ -4,6 +4,8 @@ use super::super::data::ReportData;
 use super::{end, section};
 use crate::html::Html;
 use papertape_core::metric::MIN_ANNUALIZED_DAYS;
+use papertape_protocol::cutoff::TrainingCutoffResponse;
+use std::collections::BTreeMap;
 
 pub(super) fn render(html: &mut Html, data: &ReportData) {
     let words = data.words;
@@ -96,6 +98,33 @@ fn limits(data: &ReportData) -> Vec<String> {
             "部分交易日由更早的任务完成，已包含在内。",
         );
     }
+    if data.config.masking.is_some() {
+        add(
+            "The run was masked: the agents saw other names, days or prices. Results are under real names and dates; what \
+             agents wrote is quoted as they wrote it.",
+            "本次运行经过脱敏：智能体看到的代码、日期或价格并非真实。结果以真实代码和日期显示，智能体的文字按原文引用。",
+        );
+    }
+    for cutoff in cutoffs(data) {
+        let TrainingCutoffResponse { model, days, .. } = cutoff;
+        match (cutoff.date, cutoff.days_before) {
+            (Some(_), Some(0)) => {}
+            (Some(date), Some(before)) => add(
+                &format!(
+                    "{before} of {days} days lie before the stated training cut-off of {model} ({date})."
+                ),
+                &format!(
+                    "{days} 个交易日中有 {before} 个早于 {model} 的训练数据截止日期（厂商声明：{date}）。"
+                ),
+            ),
+            _ => add(
+                &format!(
+                    "The training cut-off of {model} is not known: it may have been trained on these days."
+                ),
+                &format!("{model} 的训练数据截止日期未知，可能已学习过这些交易日。"),
+            ),
+        }
+    }
     add(
         "Fills do not move the market, and orders of an agent never meet those of another.",
         "成交不影响市场价格，智能体之间的委托互不影响。",
@@ -105,4 +134,16 @@ fn limits(data: &ReportData) -> Vec<String> {
         "大模型可能记得所交易的历史行情，本报告无法排除这一点。",
     );
     limits
+}
+
+/// The training cut-offs of the runs' models: of each model, the one with the most days.
+fn cutoffs(data: &ReportData) -> impl Iterator<Item = &TrainingCutoffResponse> {
+    let mut of_model: BTreeMap<&str, &TrainingCutoffResponse> = BTreeMap::new();
+    for cutoff in data.runs.iter().flat_map(|run| &run.result.training_cutoffs) {
+        let found = of_model.entry(&cutoff.model).or_insert(cutoff);
+        if cutoff.days > found.days {
+            *found = cutoff;
+        }
+    }
+    of_model.into_values()
 }
