@@ -81,7 +81,11 @@ pub(super) async fn probe(State(app): State<App>, JobPath(job): JobPath) -> ApiR
     path = "/probes/{job_id}/counterfactual",
     tag = "record",
     params(("job_id" = String, Path, description = "The simulation's job")),
-    responses((status = 200, body = CounterfactualResponse, description = "The score of each agent"), ReadErrors)
+    responses(
+        (status = 200, body = CounterfactualResponse, description = "The score of each agent"),
+        (status = 409, body = papertape_protocol::error::ErrorBody, description = "The job's dataset is not a counterfactual one"),
+        ReadErrors
+    )
 )]
 pub(super) async fn counterfactual(
     State(app): State<App>,

@@ -5,6 +5,7 @@ import type { Metrics, RangeResult, RelativeMetrics } from '@/server/types'
 import { signClass, useFormat } from '@/shared/format'
 import { type TextKey, useText } from '@/shared/i18n'
 import { HouseTag, Tag } from '@/shared/ui/parts'
+import { CutoffTags } from '@/shared/ui/evidenceMarks'
 import { QualityShare } from '@/shared/ui/quality'
 import { type Column, SortTable } from '@/shared/ui/table'
 import { BENCHMARK, longestBenchmark, furthest } from './curves'
@@ -119,7 +120,14 @@ export function MetricsTable({ results, curves, hidden, onToggle, fullOnly, mark
       },
       cell: (curve) => {
         const result = resultOf(curve.id)
-        return result && <QualityShare full={result.full_research.days} total={result.full_research.total_days} first={result.provenance.reasons[0]} />
+        return (
+          result && (
+            <>
+              <QualityShare full={result.full_research.days} total={result.full_research.total_days} first={result.provenance.reasons[0]} />
+              <CutoffTags result={result} />
+            </>
+          )
+        )
       },
     },
     { id: 'days', label: t('run.metrics.count'), num: true, sort: (curve) => metricsOf(curve.id)?.days, cell: (curve) => format.count(metricsOf(curve.id)?.days) },

@@ -11,6 +11,7 @@ import { tradedOf } from '@/shared/symbols'
 import { useTitle } from '@/shared/title'
 import { Icon } from '@/shared/ui/icons'
 import { AgentKinds } from '@/shared/ui/agentKinds'
+import { MaskedTag } from '@/shared/ui/evidenceMarks'
 import { Operate } from '@/shared/ui/operate'
 import { StatusMark, Tabs, Tag } from '@/shared/ui/parts'
 import { JobQualityTag, useCost } from '@/shared/ui/quality'
@@ -189,6 +190,7 @@ function Head({ job, connection, stopping, onBranch, onDeleted }: HeadProps) {
           </span>
           {job.total_duration_seconds != null && <span className="tnum">{format.duration(job.total_duration_seconds)}</span>}
           {simulation && <AgentKinds agents={simulation.agents} />}
+          <MaskedTag masked={simulation?.masked} />
           {simulation?.imported && <Tag>{t('run.imported')}</Tag>}
           {simulation?.branch && (
             <Link to="/app/runs/$jobId" params={{ jobId: simulation.branch.job_id }} className="tag">

@@ -9,6 +9,7 @@ import { tradedOf } from '@/shared/symbols'
 import { isTyping } from '@/shared/keys'
 import { Icon } from '@/shared/ui/icons'
 import { Stat, HouseTag, StatusMark, Tag } from '@/shared/ui/parts'
+import { MaskedTag } from '@/shared/ui/evidenceMarks'
 import { UnverifiedTag } from '@/shared/ui/pointInTime'
 import { Books, QualityTag, qualityOf } from '@/shared/ui/quality'
 
@@ -60,6 +61,7 @@ export function SessionHead({ job, status, date, model, session, day, connection
           <QualityTag quality={qualityOf(day?.provenance.data_quality)} />
           {day?.insolvent && <Tag kind="bad">{t('orders.insolvent', { since: format.day(day.insolvent.since) })}</Tag>}
           <UnverifiedTag provenance={day?.provenance} />
+          <MaskedTag masked={day?.masked} />
           {session?.total_messages != null && <span className="tnum">{t('session.messages', { count: session.total_messages })}</span>}
           {session?.completed_at && <span className="tnum">{format.duration((Date.parse(session.completed_at) - Date.parse(session.started_at)) / 1000)}</span>}
         </div>

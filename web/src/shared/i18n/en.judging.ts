@@ -314,6 +314,12 @@ export const enJudging = {
   'agent.llm.what': '{agent}: a language model decides',
   'agent.rule.what': '{agent}: rules decide, not a language model',
   'agents.more': '+{count}',
+  'marks.masked': 'masked: {mask}',
+  'marks.masked.what': 'The agent saw other names, days or prices. Results are shown under real names and dates; conversations and the tape are as the agent saw them',
+  'marks.cutoff': 'before cut-off',
+  'marks.cutoff.what': '{before} of {days} days lie before the stated training cut-off of {model} ({date}): it may remember them',
+  'marks.cutoff.unknown': 'cut-off unknown',
+  'marks.cutoff.unknown.what': 'The training cut-off of {model} is not known: it may remember these days',
   'marks.few': 'n < 60',
   'marks.few.what': 'Nothing is annualized: {days} of 60 days',
 

@@ -316,6 +316,12 @@ export const zhJudging: Record<keyof typeof enJudging, string> = {
   'agent.llm.what': '{agent}：由语言模型决策',
   'agent.rule.what': '{agent}：由规则决策，不是语言模型',
   'agents.more': '+{count}',
+  'marks.masked': '已脱敏：{mask}',
+  'marks.masked.what': '智能体看到的代码、日期或价格并非真实。结果以真实代码和日期显示，对话和录带保持智能体所见',
+  'marks.cutoff': '早于训练截止',
+  'marks.cutoff.what': '{days} 天中有 {before} 天早于 {model} 的训练数据截止日期（厂商声明：{date}），模型可能记得这些行情',
+  'marks.cutoff.unknown': '训练截止未知',
+  'marks.cutoff.unknown.what': '{model} 的训练数据截止日期未知，可能记得这些行情',
   'marks.few': 'n < 60',
   'marks.few.what': '不年化：{days} / 60 天',
 

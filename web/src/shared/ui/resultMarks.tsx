@@ -1,6 +1,7 @@
 import type { RangeResult } from '@/server/types'
 import { useFormat } from '../format'
 import { useText } from '../i18n'
+import { CutoffTags, MaskedTag } from './evidenceMarks'
 import { Tag } from './parts'
 import { UnverifiedTag } from './pointInTime'
 import { QualityShare } from './quality'
@@ -15,6 +16,8 @@ export function ResultMarks({ result }: { result: RangeResult }) {
       {insolvent && <Tag kind="bad">{t('orders.insolvent', { since: format.day(insolvent.since) })}</Tag>}
       <QualityShare full={full.days} total={full.total_days} first={provenance.reasons[0]} />
       <UnverifiedTag provenance={provenance} />
+      <MaskedTag masked={result.masked} />
+      <CutoffTags result={result} />
       {metrics.annualized_unavailable === 'too_few_days' && <Tag title={t('marks.few.what', { days: metrics.days })}>{t('marks.few')}</Tag>}
     </>
   )
