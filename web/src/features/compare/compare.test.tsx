@@ -132,7 +132,7 @@ it('lists every pair with its verdict, and whether the family was declared', asy
 })
 
 it('marks rules, insolvent and interim items, and says why there is no Sharpe ratio', async () => {
-  respondWith('/results', { results: [{ model: 'x', provenance: { point_in_time: 'unverified', reasons: [] }, full_research: { days: 15, total_days: 15 }, period_metrics: { days: 15, annualized_unavailable: 'too_few_days' } }] })
+  respondWith('/results', { results: [{ model: 'x', provenance: { point_in_time: 'unverified', reasons: [] }, full_research: { days: 15, total_days: 15 }, training_cutoffs: [], period_metrics: { days: 15, annualized_unavailable: 'too_few_days' } }] })
   await show(
     <MetricsView
       items={[

@@ -17,6 +17,7 @@ const result = {
   ending_portfolio_value: 105,
   period_metrics: metrics(0.05),
   full_research: { days: 1, total_days: 2, period_metrics: metrics(0.01) },
+  training_cutoffs: [],
   provenance: { reasons: [] },
   baselines: { buy_and_hold: { daily_portfolio_values: values, period_metrics: metrics(0.01) }, equal_weight: { daily_portfolio_values: values, period_metrics: metrics(0.01) } },
   benchmark: { symbol: 'SPX', unavailable: null, daily_portfolio_values: values, period_metrics: metrics(0.02), relative_metrics: relative },

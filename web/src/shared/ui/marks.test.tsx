@@ -36,10 +36,16 @@ it('says for each agent whether rules or a model decide', async () => {
   expect(screen.getByText('+1').title).toBe('e: a language model decides')
 })
 
-it('marks a result that is insolvent, degraded, unverified and short', async () => {
+it('marks a result that is insolvent, degraded, unverified, masked, short, and known to its models', async () => {
   const result = {
     insolvent: { since: '2012-10-09' },
     full_research: { days: 8, total_days: 10 },
+    masked: { mask: 'all' },
+    training_cutoffs: [
+      { model: 'lab::one', status: 'stated', date: '2012-10-05', days: 10, days_before: 4 },
+      { model: 'lab::two', status: 'stated', date: '2012-09-01', days: 10, days_before: 0 },
+      { model: 'lab::three', status: 'unknown', days: 10 },
+    ],
     provenance: { point_in_time: 'unverified', point_in_time_reason: { kind: 'memory', job: 'j', date: '2012-10-01' }, reasons: [{ date: '2012-10-02', state: 'no_decision', reason: null }] },
     period_metrics: { days: 10, annualized_unavailable: 'too_few_days' },
   } as unknown as RangeResult
@@ -47,6 +53,9 @@ it('marks a result that is insolvent, degraded, unverified and short', async () 
   expect(screen.getByText('Insolvent since Oct 9, 2012')).toBeTruthy()
   expect(screen.getByText('8 of 10 days full').title).toContain('No decision')
   expect(screen.getByText('Point-in-time unverified').title).toBe('It recalled a memory of an unverified session')
+  expect(screen.getByText('masked: all').title).toContain('as the agent saw them')
+  expect(screen.getByText('before cut-off').title).toContain('4 of 10 days')
+  expect(screen.getByText('cut-off unknown').title).toContain('lab::three')
   expect(screen.getByText('n < 60').title).toBe('Nothing is annualized: 10 of 60 days')
 })
 
