@@ -71,7 +71,7 @@ pub(super) async fn bundle(common: &Common, config: Config, args: BundleArgs) ->
             note!("{}", wrap(&format!("- {limitation}"), width(), "  "));
         }
     }
-    // A bundle that nobody can verify is worth nothing.
+    // Success is reported only for a file that verifies.
     let file = File::open(&args.output).with_context(|| args.output.display().to_string())?;
     let report = verify(BufReader::new(file), None).with_context(|| args.output.display().to_string())?;
     if let Some(part) = report.parts.iter().find(|part| !part.ok) {

@@ -15,7 +15,7 @@ use std::process::ExitCode;
 
 pub(super) fn verify_bundle(common: &Common, path: &Path, expected: Option<&str>) -> Outcome {
     if !path.is_file() {
-        return Err(not_found(format!("there is no file {}", path.display())));
+        return Err(not_found(format!("no such file: {}", path.display())));
     }
     let file = File::open(path).with_context(|| path.display().to_string())?;
     let size = file.metadata().with_context(|| path.display().to_string())?.len();

@@ -4,8 +4,8 @@
 //! detects with 80% power. Computed from the variance only, never from the observed difference: power at the observed
 //! difference repeats the p-value (Hoenig and Heisey, 2001, "The abuse of power").
 //!
-//! With several trials, `Omega / n` is the variance of the days alone, and `E` is added to it: more days do not reduce the
-//! variance between trials. The degrees of freedom are those of `n` days, as in [`two_way`](crate::two_way).
+//! With several trials, `Omega / n` is the variance between days only. `E` is added to it, because more days do not reduce
+//! the variance between trials. The degrees of freedom are those of `n` days, as in [`two_way`](crate::two_way).
 //!
 //! Assumption: days to come vary as these did.
 

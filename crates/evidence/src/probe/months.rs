@@ -110,20 +110,7 @@ pub(super) fn label(index: i32) -> String {
 
 /// A month as `March 2012`.
 pub(super) fn month_name(index: i32) -> String {
-    const NAMES: [&str; 12] = [
-        "January",
-        "February",
-        "March",
-        "April",
-        "May",
-        "June",
-        "July",
-        "August",
-        "September",
-        "October",
-        "November",
-        "December",
-    ];
-    let name = usize::try_from(index.rem_euclid(12)).ok().and_then(|at| NAMES.get(at)).copied();
-    format!("{} {}", name.unwrap_or_default(), index.div_euclid(12))
+    let month = i8::try_from(index.rem_euclid(12) + 1).unwrap_or(1);
+    let year = i16::try_from(index.div_euclid(12)).unwrap_or(i16::MAX);
+    Date::new(year, month, 1).map(|first| first.strftime("%B %Y").to_string()).unwrap_or_default()
 }

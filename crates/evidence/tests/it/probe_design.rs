@@ -147,7 +147,7 @@ fn charts_are_masked_and_wordings_differ() {
     assert_eq!(orders.len(), 4, "the right choice has every letter");
 }
 
-// Goal: with a year of months after the cut-off, those are the controls, and no item is from them.
+// Goal: if at least 12 months follow the cut-off, all controls are from those months, and no item is.
 #[test]
 fn months_after_the_cutoff_are_controls() {
     let quiz = design(&histories(5), Some("2006-06-30"), 1);
@@ -161,7 +161,7 @@ fn months_after_the_cutoff_are_controls() {
     assert!(quiz.items.iter().all(|item| item.month <= 2008 * 12 + 9));
 }
 
-// Goal: with fewer than four symbols, a company cannot be asked for; prices without a year give nothing at all.
+// Goal: fewer than four symbols give no company items, and less than a year of prices gives no items at all.
 #[test]
 fn what_cannot_be_asked_is_left_out() {
     let few = histories(3);

@@ -95,7 +95,7 @@ fn windows_are_pooled_by_length() {
     assert!(joined.p_value().is_finite() && joined.trial_variance.is_finite());
 }
 
-// Goal: more days shrink the noise of the days, not that of the trials; at the days at hand nothing changes.
+// Goal: more days reduce the variance between days, not between trials; the current number of days changes nothing.
 #[test]
 fn days_do_not_average_out_trials() {
     let year = 252.0;

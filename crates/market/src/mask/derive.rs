@@ -17,7 +17,7 @@ use papertape_core::time::{Date, Timestamp};
 use rust_decimal::{Decimal, RoundingStrategy};
 use std::collections::BTreeMap;
 
-/// Days by which dates are shifted are a multiple of this: whole weeks, about a year.
+/// Dates are shifted by a multiple of this number of days: whole weeks, close to a year.
 const YEAR_OF_WEEKS: i32 = 364;
 /// Years into the past, at least and at most.
 const YEARS: std::ops::RangeInclusive<i32> = 2..=8;

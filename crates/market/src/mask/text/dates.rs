@@ -6,7 +6,7 @@ use papertape_core::time::Date;
 use regex::{Captures, Regex};
 use std::sync::LazyLock;
 
-/// How far from the reference a bare number can be a year.
+/// The range around the reference year in which a number on its own is read as a year.
 const YEARS: std::ops::RangeInclusive<i16> = -80..=30;
 
 /// What a pattern's match becomes; `None`: it is not a date.
