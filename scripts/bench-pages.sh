@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
-# Measures the pages in a real browser: how soon the views of two large runs stand, and whether they stall while they
-# are scrolled. PAPERTAPE names another binary than the release build made here, CHROMIUM another browser than the
-# system's. The first run makes the record, which takes some minutes, and keeps it in the build directory;
-# BENCH_DAYS=60 makes a smaller one.
+# Measures the pages in a real browser: how soon the views of two large runs and of a list of ten thousand runs stand,
+# and whether they stall while they are scrolled. PAPERTAPE names another binary than the release build made here,
+# CHROMIUM another browser than the system's. The first run makes the records, which takes some minutes, and keeps them
+# in the build directory; BENCH_DAYS=60 and BENCH_RUNS=500 make smaller ones. BENCH_ONLY=pages or BENCH_ONLY=runs
+# measures one of them.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -17,4 +18,5 @@ if [ -z "${PAPERTAPE:-}" ]; then
 fi
 export PAPERTAPE CHROMIUM="$browser" BENCH_HOME="$target/tmp"
 cd web
-exec node bench/pages.mjs
+if [ "${BENCH_ONLY:-}" != runs ]; then node bench/pages.mjs; fi
+if [ "${BENCH_ONLY:-}" != pages ]; then node bench/runs.mjs; fi

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Sees to it that the tools of `make test` are there: cargo-nextest, cargo-deny, PostgreSQL, a Python
-# environment with schemathesis, pandas, polars and DuckDB, and Node.js. What is there already is left as it is; what it may not install, it names.
+# environment with schemathesis, pandas, polars and DuckDB, bubblewrap, and Node.js. What is there already is left as it is; what it may not install, it names.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -8,6 +8,8 @@ nextest_version=0.9.143
 deny_version=0.20.2
 requirements=scripts/test-requirements.txt
 venv="${CARGO_TARGET_DIR:-target}/test-venv"
+package_requirements=python/requirements-test.txt
+package_venv="${CARGO_TARGET_DIR:-target}/python-venv"
 missing=()
 
 # Installs Debian packages where that is possible: as root, with apt.
@@ -85,6 +87,25 @@ python() {
     fi
 }
 
+# The same for the Python package, with BusyBox for the image's files.
+python_package() {
+    command -v busybox >/dev/null || apt_install busybox-static ||
+        missing+=("BusyBox (Debian: apt install busybox-static)")
+    if [ -x "$package_venv/bin/pytest" ] && cmp -s "$package_requirements" "$package_venv/requirements.txt"; then
+        echo "pytest: $("$package_venv/bin/pytest" --version)"
+        return
+    fi
+    rm -rf "$package_venv"
+    echo "installing what the Python package is tested with into $package_venv"
+    if python3 -m venv "$package_venv" && "$package_venv/bin/pip" install --quiet --disable-pip-version-check --no-input \
+        --retries 2 --requirement "$package_requirements"; then
+        cp "$package_requirements" "$package_venv/requirements.txt"
+        echo "pytest: $("$package_venv/bin/pytest" --version)"
+    else
+        missing+=("pytest, mypy, ruff, maturin: pip could not install $package_requirements (no network, or no package index?)")
+    fi
+}
+
 node() {
     if command -v npm >/dev/null; then
         echo "Node.js: $(command node --version)"
@@ -93,10 +114,21 @@ node() {
     fi
 }
 
+# The sandbox of external agents. It is tested where the machine allows user namespaces.
+bubblewrap() {
+    if command -v bwrap >/dev/null || apt_install bubblewrap; then
+        echo "bubblewrap: $(bwrap --version)"
+    else
+        missing+=("bubblewrap (Debian: apt install bubblewrap)")
+    fi
+}
+
 nextest
 deny
 postgres
 python
+bubblewrap
+python_package
 node
 
 if [ "${#missing[@]}" -gt 0 ]; then

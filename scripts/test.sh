@@ -12,6 +12,7 @@ export NO_PROXY="127.0.0.1,localhost${NO_PROXY:+,$NO_PROXY}" no_proxy="127.0.0.1
 wanted=" $* "
 logs="${CARGO_TARGET_DIR:-target}/test-logs"
 junit=target/nextest/ci/junit.xml
+python_junit="$logs/python.xml"
 doc_log="$logs/doctests.log"
 if [ -z "${CARGO_TERM_COLOR:-}" ]; then
     if [ -t 1 ]; then CARGO_TERM_COLOR=always; else CARGO_TERM_COLOR=never; fi
@@ -20,7 +21,7 @@ export CARGO_TERM_COLOR doc_log
 # A clean build is never built on: what increments need would only be written.
 if [ "${CI:-}" = true ]; then export CARGO_INCREMENTAL=0; fi
 
-known=" tools format lint doc deny rust api tables examples web browser "
+known=" tools format lint doc deny rust api tables examples python web browser "
 for name in "$@"; do
     case "$known" in
         *" $name "*) ;;
@@ -68,6 +69,8 @@ stage_api() { bash scripts/test-api.sh; }
 stage_tables() { bash scripts/test-tables.sh; }
 
 stage_examples() { bash scripts/test-doc-clients.sh; }
+
+stage_python() { bash scripts/test-python.sh; }
 
 stage_web() { bash scripts/test-web.sh; }
 
@@ -127,6 +130,20 @@ count() {
     fi
 }
 
+count_python() {
+    local name value line
+    [ -f "$python_junit" ] || return 0
+    line=$(grep -o '<testsuite [^>]*' "$python_junit" | head -n 1)
+    for name in tests failures errors skipped; do
+        value=$(printf '%s' "$line" | sed -n "s/.* $name=\"\([0-9]*\)\".*/\1/p")
+        case "$name" in
+            tests) passed=$((passed + ${value:-0})) ;;
+            skipped) passed=$((passed - ${value:-0})) ;;
+            *) passed=$((passed - ${value:-0})) failed=$((failed + ${value:-0})) ;;
+        esac
+    done
+}
+
 stage() {
     local name=$1 budget_secs=$2 status=0 start=$SECONDS before=$failed
     if [ "$wanted" != "  " ] && [ "${wanted/ $name /}" = "$wanted" ]; then return; fi
@@ -138,6 +155,7 @@ stage() {
     echo "== $name (at most $budget_secs s)"
     run_within "$budget_secs" "stage_$name" || status=$?
     if [ "$name" = rust ]; then count; fi
+    if [ "$name" = python ]; then count_python; fi
     case "$status" in
         0) note "$name" $((SECONDS - start)) ok && return ;;
         124 | 137) note "$name" $((SECONDS - start)) "FAILED: overran its budget of $budget_secs s" ;;
@@ -152,8 +170,8 @@ stage() {
 command -v timeout >/dev/null || { echo "\`timeout\` is not there: install coreutils" >&2 && exit 1; }
 trap stop INT TERM
 mkdir -p "$logs"
-rm -f "$junit" "$doc_log"
-for function in tools format lint doc deny rust api tables examples web browser; do export -f "stage_${function?}"; done
+rm -f "$junit" "$doc_log" "$python_junit"
+for function in tools format lint doc deny rust api tables examples python web browser; do export -f "stage_${function?}"; done
 
 stage tools 900
 stage format 60
@@ -164,6 +182,7 @@ stage rust 2400
 if [ -f scripts/test-api.sh ]; then stage api 600; fi
 stage tables 300
 if [ -f scripts/test-doc-clients.sh ]; then stage examples 300; fi
+if [ -f scripts/test-python.sh ]; then stage python 300; fi
 stage web 600
 stage browser 600
 

@@ -5,7 +5,7 @@ import { defineConfig } from 'vitest/config'
 /** Where the API answers while the pages are served by Vite. */
 const server = process.env.PAPERTAPE_URL ?? 'http://127.0.0.1:8080'
 const api = ['simulate', 'jobs', 'plans', 'tasks', 'chat', 'reasoning', 'results', 'live', 'sessions', 'exposures', 'datasets']
-const rest = ['compare', 'experiments', 'access', 'memory', 'health', 'doctor', 'profiles', 'metrics', 'openapi.json', 'docs']
+const rest = ['compare', 'experiments', 'leaderboard', 'access', 'memory', 'health', 'doctor', 'profiles', 'metrics', 'openapi.json', 'docs']
 
 export default defineConfig({
   plugins: [react()],

@@ -65,3 +65,33 @@ export async function makeRecord(url, days) {
   }
   return { long: ids[0], talk: ids[1] }
 }
+
+const SYMBOLS = ['AAPL', 'IBM', 'MSFT', 'GOOG']
+const MODELS = ['house::momentum', 'house::contrarian', 'house::buy_and_hold']
+
+/** Short runs of one to three agents, every tenth with a name and tags. */
+export async function makeRuns(url, count) {
+  const send = async (method, path, body) => {
+    const response = await fetch(url + path, { method, headers: { 'Content-Type': 'application/json' }, body: body && JSON.stringify(body) })
+    const answer = await response.json()
+    assert.ok(response.ok, `${method} ${path}: ${JSON.stringify(answer)}`)
+    return answer
+  }
+  let next = 0
+  const work = async () => {
+    for (let n = next++; n < count; n = next++) {
+      const start = new Date(Date.UTC(2012, n % 10, 2 + (n % 3) * 7)).toISOString().slice(0, 10)
+      const { job_id: id } = await send('POST', '/simulate/trigger', { start_date: start, end_date: addDays(start, 3), symbols: [SYMBOLS[n % 4]], models: MODELS.slice(0, 1 + (n % 5 === 0 ? n % 3 : 0)), initial_cash: 10_000 + n, memory: 'off', summaries: false, replace_existing: true })
+      if (n % 10 === 0) await send('PATCH', `/jobs/${id}/labels`, { name: `Trial ${n}`, tags: [`batch-${n % 7}`] })
+    }
+  }
+  await Promise.all(Array.from({ length: 8 }, work))
+  for (const status of ['queued', 'running']) {
+    while ((await send('GET', `/jobs?status=${status}&limit=1`)).jobs.length > 0) await new Promise((resolve) => setTimeout(resolve, 1000))
+  }
+  return { count }
+}
+
+function addDays(date, days) {
+  return new Date(Date.parse(`${date}T00:00:00Z`) + days * 86_400_000).toISOString().slice(0, 10)
+}

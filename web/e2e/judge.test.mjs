@@ -75,6 +75,25 @@ test('a branch is compared with its parent at the first step that differs', asyn
   await page.waitForURL(/\/app\/runs\/.+\/2012-03-01\/.*at=/)
 })
 
+test('the leaderboard ranks comparable runs, sorts them, and opens a comparison', async () => {
+  const { boards } = await world.json('GET', '/leaderboard?summary=true')
+  const board = boards.find((one) => one.runs > 1)
+  assert.ok(board, 'a board with several runs')
+  const page = await world.page({}, { width: 390, height: 844 })
+  await page.goto(`/app/leaderboard?board=${board.board_id}`)
+  const table = page.getByRole('table', { name: 'Leaderboard' })
+  await table.getByText('Buy-and-hold').first().waitFor()
+  await table.getByRole('button', { name: /^Return/ }).click()
+  await table.getByRole('columnheader', { name: /Return/, exact: false }).first().waitFor()
+  const wide = await page.evaluate(() => document.documentElement.scrollWidth > window.innerWidth)
+  assert.equal(wide, false, 'the page fits a phone')
+  assert.deepEqual(await world.violations(page, 'leaderboard'), [])
+  assert.equal(await page.getByRole('combobox', { name: 'Board' }).inputValue(), board.board_id)
+  await page.getByRole('link', { name: /Compare the first/ }).click()
+  await page.waitForURL(/\/app\/compare\?select=/)
+  await page.getByRole('region', { name: 'Verdicts' }).first().locator('[data-verdict]').first().waitFor()
+})
+
 test('an experiment shows its jobs and trials, and opens its comparison', async () => {
   const { experiment_id: id, jobs } = await world.json('POST', '/experiments', {
     simulation: { start_date: '2012-04-02', end_date: '2012-06-29', symbols: ['IBM'], models: ['house::momentum', 'lab::scripted'], initial_cash: 10000 },

@@ -55,14 +55,18 @@ test('runs are labeled, found, sorted, compared and downloaded', async () => {
 
   // Results of each agent are next to it.
   await table.locator('.runs-cell.return .up, .runs-cell.return .down').first().waitFor()
+  const menu = page.getByRole('group', { name: 'Download Runs' })
+  await page.getByRole('button', { name: 'Download Runs' }).click()
   const download = page.waitForEvent('download')
-  await page.getByRole('button', { name: 'CSV' }).click()
+  await menu.getByRole('button', { name: 'CSV' }).click()
   const lines = (await readFile(await (await download).path(), 'utf8')).trim().split('\r\n')
   assert.equal(lines.length, 5, 'a header and four agents')
   assert.match(lines[1], /Cautious autumn,autumn paper,Compare with the other one,completed/)
   assert.match(lines[0], /total_return/)
+  await menu.waitFor({ state: 'hidden' })
+  await page.getByRole('button', { name: 'Download Runs' }).click()
   const image = page.waitForEvent('download')
-  await page.getByRole('button', { name: 'PNG' }).click()
+  await menu.getByRole('button', { name: 'PNG' }).click()
   const bytes = await readFile(await (await image).path())
   assert.deepEqual([...bytes.subarray(1, 4)], [...'PNG'].map((letter) => letter.charCodeAt(0)))
 

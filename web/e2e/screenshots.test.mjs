@@ -1,10 +1,29 @@
 // Takes the screenshots of docs/ if SCREENSHOTS=1.
+import { execFile } from 'node:child_process'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { after, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
 import { DESK, QUARTER, SCRIPTED_DESK, startWorld } from './world.mjs'
 
 const enabled = process.env.SCREENSHOTS === '1'
-const image = (name) => fileURLToPath(new URL(`../../docs/images/web-${name}.png`, import.meta.url))
+const file = (name) => fileURLToPath(new URL(`../../docs/images/${name}.png`, import.meta.url))
+const image = (name) => file(`web-${name}`)
+
+/** The demo in a terminal of its own data directory: what the program prints, in the colors of a terminal. */
+async function terminal(page) {
+  const home = await mkdtemp(join(tmpdir(), 'papertape-demo-'))
+  try {
+    const { stdout } = await promisify(execFile)(process.env.PAPERTAPE, ['--data-dir', home, 'run', '--demo'])
+    await page.setContent('<pre style="margin:0;display:inline-block;min-width:80ch;padding:18px 22px;background:#11121a;color:#c8d3f5;font:14px/1.46 \'DejaVu Sans Mono\',monospace"></pre>')
+    await page.locator('pre').evaluate((pre, text) => (pre.textContent = text), `$ papertape run --demo\n${stdout.trimEnd()}\n$`)
+    await page.locator('pre').screenshot({ path: file('demo') })
+  } finally {
+    await rm(home, { recursive: true, force: true })
+  }
+}
 
 test('screenshots for the docs', { skip: enabled ? false : 'set SCREENSHOTS=1' }, async (t) => {
   let world
@@ -19,6 +38,8 @@ test('screenshots for the docs', { skip: enabled ? false : 'set SCREENSHOTS=1' }
     await page.goto(address)
     await page.locator('h1').first().waitFor()
     await page.locator('.skeleton').first().waitFor({ state: 'detached' })
+    // Results of runs come after the runs.
+    await page.waitForFunction(() => ![...document.querySelectorAll('.runs-cell')].some((cell) => cell.textContent.includes('…')))
     // The charts are drawn in a later frame.
     await page.evaluate(() => new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve))))
     await page.screenshot({ path: image(name) })
@@ -38,4 +59,8 @@ test('screenshots for the docs', { skip: enabled ? false : 'set SCREENSHOTS=1' }
   const { plans } = await world.json('GET', '/plans')
   await take('plans', `/app/plans?plan=${plans[0].id}`)
   await take('narrow', `/app/runs/${quarter}`, {}, { width: 420, height: 860 })
+  const page = await world.page()
+  await terminal(page)
+  await page.context().close()
+  t.diagnostic('docs/images/demo.png')
 })

@@ -148,7 +148,7 @@ test('a run is branched on a day with another model', async () => {
   await form.getByRole('button', { name: 'Start branch' }).click()
   await form.getByRole('alert').getByText(/2012-11-03/).waitFor()
   await form.getByLabel('Day').fill('2012-10-03')
-  await form.getByLabel('Model').fill('house::contrarian')
+  await form.getByLabel('Model', { exact: true }).fill('house::contrarian')
   await form.getByText(/papertape branch .* --date 2012-10-03 .*--model house::contrarian/).waitFor()
   await form.getByRole('button', { name: 'Start branch' }).click()
   await page.waitForURL((url) => !url.pathname.endsWith(id))

@@ -22,11 +22,12 @@ applySettings()
 const root = document.getElementById('root')
 if (!root) throw new Error('#root is missing')
 const client = makeQueryClient()
+const router = makeRouter(client)
 createRoot(root).render(
   <StrictMode>
     <QueryClientProvider client={client}>
       <I18nProvider>
-        <RouterProvider router={makeRouter()} />
+        <RouterProvider router={router} />
       </I18nProvider>
     </QueryClientProvider>
   </StrictMode>,

@@ -2,13 +2,15 @@
 
 use crate::config::{AgentConfig, AgentKind};
 use crate::day_input::DayInput;
-use crate::desk::{self, DeskResult};
-use crate::graph::{BAR, CLOSE, POST, SIZING, SOLO};
-use crate::imported::{ImportedOutcome, replay_imported_day};
+use crate::desk;
+use crate::external::{ExternalInput, run_external_day};
+use crate::graph::{BAR, CLOSE, EXTERNAL, POST, SIZING, SOLO};
+use crate::imported::replay_imported_day;
 use crate::market_data::{bars, closes, conditions, conditions_at_close, opens};
-use crate::memory::{ARCHIVE_BLOCKS, DayMemory, Memory, TraderOutcome};
+use crate::memory::{ARCHIVE_BLOCKS, DayMemory, Memory};
 use crate::notice::{describe_entry, describe_rejection};
-use crate::solo::{self, Conversation, SoloInput};
+use crate::outcome::{SessionOutcome, external_metadata, session_mark, solo_metadata};
+use crate::solo::{self, SoloInput};
 use crate::stale;
 use crate::tools::trade;
 use papertape_core::broker::{self, Books, DayEnd, LedgerEntry, MarketProfile, PendingOrder, PhaseResult};
@@ -17,16 +19,17 @@ use papertape_core::json::{self, to_value};
 use papertape_core::ledger::{CorporateAction, LedgerError};
 use papertape_core::market::{MarketView, TradingDay};
 use papertape_core::money::Money;
-use papertape_core::point_in_time::{Unverified, UnverifiedKind};
-use papertape_core::provenance::Provenance;
+use papertape_core::point_in_time::Unverified;
 use papertape_core::record::{
     CloseSession, DayStatus, DerivedRow, EmbeddingRow, HoldingRow, SnapshotRow, StartingPosition, StoredText,
 };
 use papertape_core::tape::{ContentDoc, Ctx, LocalStep, OutcomeKind, ScopeKey, SessionStop, StepClass};
 use papertape_core::time::Date;
 use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 use std::collections::BTreeMap;
+
+pub use crate::outcome::unbounded;
 
 /// The state of an agent between days. Stored before the first day and after each.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -45,6 +48,9 @@ pub struct StartState {
     /// Whether the state carries its marks. States of rules version 1 do not, so their origin is unknown.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_marked: bool,
+    /// The state that an external agent gets back.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub external_state: Option<Value>,
     /// The job's seed.
     pub seed: u64,
 }
@@ -60,6 +66,7 @@ impl StartState {
             memory: Memory::default(),
             unverified: None,
             is_marked: true,
+            external_state: None,
             seed,
         }
     }
@@ -134,6 +141,7 @@ struct AfterSession<'a> {
     session: SessionOutcome<'a>,
     unverified: Option<Unverified>,
     is_marked: bool,
+    external_state: Option<Value>,
     seed: u64,
 }
 
@@ -147,7 +155,8 @@ async fn open_phases<'a>(
     at_open: &MarketView<'_>,
     start: StartState,
 ) -> Result<AfterSession<'a>, SessionStop> {
-    let StartState { mut books, mut notices, memory, unverified, is_marked, seed } = start;
+    let StartState { mut books, mut notices, memory, unverified, is_marked, mut external_state, seed } =
+        start;
     let date = input.day.date;
     let starting = starting_position(&books);
     let mut memory = DayMemory::new(input, input.agent_at(POST), memory);
@@ -164,6 +173,7 @@ async fn open_phases<'a>(
     let trader = input.agent_at(match kind {
         AgentKind::Solo => SOLO,
         AgentKind::Desk => SIZING,
+        AgentKind::External => EXTERNAL,
     });
     let recorded = input.recorded.filter(|_| trader.model.is_recorded());
     let session = match (recorded, kind) {
@@ -191,6 +201,14 @@ async fn open_phases<'a>(
         (None, AgentKind::Desk) => {
             SessionOutcome::Desk(desk::run(root, input, (at_open, &notices, &memory), &mut books).await?)
         }
+        (None, AgentKind::External) => {
+            let state = external_state.take();
+            let (symbols, universe, notices) = (input.symbols, input.universe, notices.as_slice());
+            let input = ExternalInput { agent: trader, symbols, universe, date, notices, state };
+            let mut day = Box::pin(run_external_day(root, &input, at_open, &mut books)).await?;
+            external_state = day.state.take();
+            SessionOutcome::External(trader, day)
+        }
     };
     let unverified = session_mark(&session, unverified, date);
     memory.on_session_end(&books, session.trader_outcome(), unverified.clone());
@@ -200,7 +218,17 @@ async fn open_phases<'a>(
         notices.clear();
     }
     notices.extend(session.notices().iter().cloned());
-    Ok(AfterSession { books, notices, memory, starting, session, unverified, is_marked, seed })
+    Ok(AfterSession {
+        books,
+        notices,
+        memory,
+        starting,
+        session,
+        unverified,
+        is_marked,
+        external_state,
+        seed,
+    })
 }
 
 async fn close_phases(
@@ -209,8 +237,8 @@ async fn close_phases(
     at_open: &MarketView<'_>,
     after: AfterSession<'_>,
 ) -> Result<DayResult, SessionStop> {
-    let AfterSession { mut books, mut notices, memory, starting, session, unverified, is_marked, seed } =
-        after;
+    let AfterSession { mut books, mut notices, memory, starting, session, unverified, .. } = after;
+    let AfterSession { is_marked, external_state, seed, .. } = after;
     let date = input.day.date;
     let at_close = input.dataset.view(input.day.close);
     let mut ctx = root.child(ScopeKey::node("bar"))?;
@@ -232,85 +260,13 @@ async fn close_phases(
     record_marks(&mut ctx, &end, &at_close).await?;
 
     let (memory, vectors) = memory.on_close(root, &end.journal, books.account()).await?;
-    let state = StartState { books, notices, memory, unverified: unverified.clone(), is_marked, seed };
+    let mark = unverified.clone();
+    let state = StartState { books, notices, memory, unverified: mark, is_marked, external_state, seed };
     let (document, texts) = state.to_doc().into_parts();
     let pending = state.books.pending();
     let mut closing = closing(input, (&session, unverified.as_ref()), starting, &end, (document, pending));
     stale::note(&mut closing.metadata, (input.dataset, &at_close, date), &end.snapshots);
     Ok(DayResult { state, closing, texts, vectors })
-}
-
-/// The outcome of an agent's session.
-enum SessionOutcome<'a> {
-    /// A conversation, with the agent as configured for it.
-    Solo(&'a AgentConfig, Conversation),
-    /// An imported day.
-    Recorded(&'a AgentConfig, ImportedOutcome),
-    /// A desk's day.
-    Desk(DeskResult),
-}
-
-impl SessionOutcome<'_> {
-    fn has_reply(&self) -> bool {
-        match self {
-            Self::Solo(_, conversation) => conversation.has_reply(),
-            Self::Recorded(_, outcome) => outcome.has_answered(),
-            Self::Desk(day) => day.has_reply(),
-        }
-    }
-
-    /// How it ended, for the trader's memory.
-    fn trader_outcome(&self) -> TraderOutcome {
-        match self {
-            Self::Solo(_, conversation) => conversation.trader_outcome(),
-            Self::Recorded(_, outcome) => outcome.trader_outcome(),
-            Self::Desk(day) => day.trader_outcome(),
-        }
-    }
-
-    /// Why the session could see more than the market view, if it could.
-    fn unbounded(&self) -> Option<UnverifiedKind> {
-        match self {
-            // The data that an imported agent has read is unknown.
-            Self::Recorded(..) => Some(UnverifiedKind::Import),
-            Self::Solo(agent, _) => unbounded(agent),
-            Self::Desk(_) => None,
-        }
-    }
-
-    /// The mark of the memory in its prompt.
-    fn unverified_memory(&self) -> Option<&Unverified> {
-        match self {
-            Self::Solo(_, conversation) => conversation.unverified_memory.as_ref(),
-            Self::Recorded(..) => None,
-            Self::Desk(day) => day.unverified_memory(),
-        }
-    }
-
-    /// The outcomes of its own orders that it has not read yet.
-    fn notices(&self) -> &[String] {
-        match self {
-            Self::Solo(..) | Self::Recorded(..) => &[],
-            Self::Desk(day) => day.notices(),
-        }
-    }
-}
-
-/// Why sessions of this agent can see more than the market view; `None`: they cannot.
-#[must_use]
-pub fn unbounded(agent: &AgentConfig) -> Option<UnverifiedKind> {
-    match agent.kind {
-        AgentKind::Solo if agent.model.is_recorded() => Some(UnverifiedKind::Import),
-        AgentKind::Solo if !agent.tools.is_empty() => Some(UnverifiedKind::ExternalTools),
-        AgentKind::Solo | AgentKind::Desk => None,
-    }
-}
-
-/// The session's mark: its own, else that of the account, else that of the memory in its prompt.
-fn session_mark(session: &SessionOutcome<'_>, account: Option<Unverified>, date: Date) -> Option<Unverified> {
-    let own = session.unbounded().map(|kind| Unverified::own(kind, date));
-    own.or_else(|| account.map(Unverified::through_account))
-        .or_else(|| session.unverified_memory().cloned().map(Unverified::through_memory))
 }
 
 /// Records a phase's entries and rejections. Returns them as sentences.
@@ -420,6 +376,7 @@ fn closing(
         SessionOutcome::Solo(agent, conversation) => {
             (conversation.error(), *agent, solo_metadata(conversation))
         }
+        SessionOutcome::External(agent, day) => (day.error(), *agent, external_metadata(day)),
         SessionOutcome::Recorded(agent, outcome) => (None, *agent, outcome.metadata()),
         // A desk day without any decision has not failed: its provenance says what is missing.
         SessionOutcome::Desk(day) => (None, input.agent_at(CLOSE), day.metadata()),
@@ -427,7 +384,7 @@ fn closing(
     let mut metadata = json!({
         "agent_kind": agent.kind,
         "model": agent.model,
-        "is_llm": agent.models().iter().any(|model| !model.is_house()),
+        "is_llm": !agent.is_rule_based(),
         "point_in_time": if unverified.is_none() { "verified" } else { "unverified" },
         "books": {
             "cash": end.cash,
@@ -466,15 +423,6 @@ fn closing(
         daily_profit: end.daily_profit,
         daily_return_pct: end.daily_return_pct,
     }
-}
-
-fn solo_metadata(conversation: &Conversation) -> Map<String, Value> {
-    let provenance = Provenance { data_quality: conversation.data_quality(), ..Provenance::default() };
-    Map::from_iter([
-        ("conversation".to_owned(), to_value(conversation)),
-        ("sample_quality".to_owned(), to_value(&provenance.sample_quality())),
-        ("data_quality".to_owned(), to_value(&provenance.data_quality)),
-    ])
 }
 
 /// The books only fail on numbers that no market has; such a job cannot continue.

@@ -13,6 +13,10 @@ use std::collections::BTreeSet;
 pub(crate) const PRE: &str = "pre#1";
 /// The scope of a solo agent's conversation.
 pub(crate) const SOLO: &str = "solo#1";
+/// The scope of an external agent's requests.
+pub(crate) const EXTERNAL: &str = "external#1";
+/// The scope of its model calls, at the same time.
+pub const DOOR: &str = "door#1";
 /// The scope in which a desk's orders are sized and placed.
 pub(crate) const SIZING: &str = "sizing#1";
 /// The scope of the day's bar.
@@ -65,6 +69,10 @@ impl Graph {
                 let root: &[&str] = &[PRE, SOLO, BAR, CLOSE, POST];
                 Self { root, nodes: Vec::new(), symbols: BTreeSet::new() }
             }
+            AgentKind::External => {
+                let root: &[&str] = &[PRE, EXTERNAL, BAR, CLOSE, POST];
+                Self { root, nodes: Vec::new(), symbols: BTreeSet::new() }
+            }
             AgentKind::Desk => {
                 let config = agent.desk_config();
                 Self {
@@ -82,11 +90,12 @@ impl Graph {
     /// The default cut of a branch: before the agent's first model call.
     #[must_use]
     pub fn default_cut(&self) -> &'static str {
-        if self.is_solo() { SOLO } else { PRE }
+        self.session().unwrap_or(PRE)
     }
 
-    fn is_solo(&self) -> bool {
-        self.root.contains(&SOLO)
+    /// The node of a session that is one conversation.
+    fn session(&self) -> Option<&'static str> {
+        self.root.iter().copied().find(|node| [SOLO, EXTERNAL].contains(node))
     }
 
     /// The day's first node.
@@ -118,7 +127,11 @@ impl Graph {
         Err(match self.symbols.first() {
             None => {
                 let places = root.collect::<Vec<_>>().join(", ");
-                let steps = if self.is_solo() { ", and steps as solo#1/model#3" } else { "" };
+                let steps = match self.session() {
+                    Some(EXTERNAL) => ", and steps as external#1/turn#3",
+                    Some(_) => ", and steps as solo#1/model#3",
+                    None => "",
+                };
                 format!("cannot branch at `{at}`; expected one of {places}{steps}")
             }
             Some(symbol) => format!(
@@ -178,7 +191,9 @@ impl Graph {
         if first.is_empty() {
             return None;
         }
-        if let Some(at) = self.root.iter().position(|node| *node == first) {
+        // Model calls come between the requests of an external agent.
+        let root = if first == DOOR { EXTERNAL } else { first };
+        if let Some(at) = self.root.iter().position(|node| *node == root) {
             return Some((GraphPosition::Root(at), rest));
         }
         if !self.symbols.contains(first) {

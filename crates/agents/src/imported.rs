@@ -141,7 +141,7 @@ pub(crate) async fn replay_imported_day(
         record_analyses(root, &day.analyses, &mut outcome).await?;
     }
     let orders_at = match kind {
-        AgentKind::Solo => "solo",
+        AgentKind::Solo | AgentKind::External => "solo",
         AgentKind::Desk => "sizing",
     };
     let ctx = &mut root.child(ScopeKey::node(orders_at))?;

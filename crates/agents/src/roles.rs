@@ -47,7 +47,7 @@ pub enum Stance {
 }
 
 /// Every role, in graph order.
-static ROLES: [RoleSpec; 12] = {
+pub(crate) static ROLES: [RoleSpec; 12] = {
     use LlmKind::{Deep, Quick};
     use RoleKind as Kind;
     [

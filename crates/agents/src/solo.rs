@@ -369,9 +369,10 @@ async fn run_tool(
         }
     }
     if let Some(side) = trade::side(&call.name) {
-        let placed = trade::place(ctx, books, view, (input.symbols, input.date), side, note).await?;
+        let market = (input.symbols, input.date);
+        let placed = trade::place(ctx, books, view, market, side, (note, trade::Reader::Model)).await?;
         let effect = if placed.is_order { ToolEffect::Ordered } else { ToolEffect::Nothing };
-        return Ok((placed.reply, effect));
+        return Ok((placed.answer.as_str().unwrap_or_default().to_owned(), effect));
     }
     if let Some(tool) = external.tools.get(&call.name) {
         if let Err(message) = Arguments::of(&call.arguments) {

@@ -2,6 +2,7 @@
 
 use crate::config::{AgentConfig, AgentKind};
 use crate::desk::answer::{PortfolioDecision, ResearchPlan, Structured as _, TraderProposal};
+use crate::graph::EXTERNAL;
 use crate::prompt::{PromptError, PromptSet};
 use crate::roles::{RoleKind, RoleSpec};
 use papertape_core::fence::{Author, fence};
@@ -16,12 +17,16 @@ pub const LIMIT_CHARS: usize = 2_000;
 /// Maximum characters of one message that a session's summary is made from.
 const MAX_MESSAGE_CHARS: usize = 20_000;
 
-/// Whether the session's summary reads the messages of a step. Of a conversation, it reads all; of a desk, the
-/// proposals of Traders and the decisions of Portfolio Managers, which sum up the rest.
+/// Whether the session's summary reads the messages of a step. Of a conversation, it reads all; of an external agent, its
+/// decision, not its model calls; of a desk, the proposals of Traders and the decisions of Portfolio Managers, which sum up the rest.
 #[must_use]
 pub fn is_read_for_session(agent: &AgentConfig, path: &StepPath) -> bool {
     let is_conclusion = matches!(role_of(path), Some(RoleKind::Trader | RoleKind::PortfolioManager));
-    agent.kind == AgentKind::Solo || is_conclusion
+    match agent.kind {
+        AgentKind::Solo => true,
+        AgentKind::External => path.is_within(EXTERNAL),
+        AgentKind::Desk => is_conclusion,
+    }
 }
 
 fn role_of(path: &StepPath) -> Option<RoleKind> {

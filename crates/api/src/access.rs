@@ -15,8 +15,8 @@ use papertape_service::access::{Caller, TokenHash};
 use papertape_service::app::App;
 
 pub(super) const COOKIE_NAME: &str = "papertape";
-/// Paths that need no authentication.
-const OPEN: [&str; 3] = ["/login", "/logout", "/login.css"];
+/// Paths that need no authentication here: `/mcp` has its own, which also accepts the tokens of sessions.
+const OPEN: [&str; 4] = ["/login", "/logout", "/login.css", "/mcp"];
 
 /// A probe without a token gets the status only.
 const PROBE: &str = "/health";
@@ -56,7 +56,7 @@ pub(super) async fn authenticate(State(app): State<App>, mut request: Request, n
 }
 
 /// The token of `Authorization: Bearer …`; empty if the header holds anything else.
-fn bearer(headers: &HeaderMap) -> Option<&str> {
+pub(super) fn bearer(headers: &HeaderMap) -> Option<&str> {
     let value = headers.get(AUTHORIZATION)?.to_str().unwrap_or_default();
     let (scheme, token) = value.split_once(' ').unwrap_or((value, ""));
     Some(if scheme.eq_ignore_ascii_case("bearer") { token.trim() } else { "" })

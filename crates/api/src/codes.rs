@@ -4,6 +4,7 @@
 use super::error;
 use papertape_agents::desk::NODE_FAILURES;
 use papertape_agents::desk::sizing::AdjustmentCode;
+use papertape_agents::external::EXTERNAL_REASONS;
 use papertape_agents::solo::SOLO_REASONS;
 use papertape_core::message::FailureKind;
 use papertape_core::provenance::TIMEOUT;
@@ -34,6 +35,9 @@ pub(super) struct Codes {
     /// `outcome` of a step.
     #[schema(schema_with = vocabulary::outcome)]
     outcome: String,
+    /// `finish_reason` of a model call.
+    #[schema(schema_with = vocabulary::finish_reason)]
+    finish_reason: String,
     /// `state` of a step.
     #[schema(schema_with = vocabulary::step_state)]
     step_state: String,
@@ -47,10 +51,10 @@ fn cut_code() -> Object {
         .build()
 }
 
-/// Why a node failed, or why a solo trader made no decision.
+/// Why a node failed, why a solo trader made no decision, or what is known about an external agent's.
 fn node_failure() -> Object {
     let of_calls = FailureKind::ALL.map(FailureKind::as_str);
     let of_solo = SOLO_REASONS.into_iter().filter(|reason| !NODE_FAILURES.contains(reason));
-    let of_solo: Vec<&str> = of_solo.collect();
-    vocabulary::words(&[&[TIMEOUT], NODE_FAILURES.as_slice(), &of_solo, of_calls.as_slice()].concat())
+    let of_sessions: Vec<&str> = of_solo.chain(EXTERNAL_REASONS).collect();
+    vocabulary::words(&[&[TIMEOUT], NODE_FAILURES.as_slice(), &of_sessions, of_calls.as_slice()].concat())
 }

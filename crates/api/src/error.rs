@@ -29,6 +29,9 @@ pub enum ApiError {
     /// No known token.
     #[error("authentication required: send a token as `Authorization: Bearer …`, or log in at /login")]
     Unauthorized,
+    /// No running session has the token.
+    #[error("no running session has this token: send the session's own token as `Authorization: Bearer …`")]
+    NoSession,
     /// 403, with the token's name.
     #[error("token `{0}` is read-only; this requires the `operate` scope")]
     ReadOnly(String),
@@ -108,7 +111,7 @@ impl ApiError {
             Self::Invalid(_) => (StatusCode::BAD_REQUEST, "invalid_input"),
             Self::Host => (StatusCode::FORBIDDEN, "host_not_allowed"),
             Self::Origin => (StatusCode::FORBIDDEN, "origin_not_allowed"),
-            Self::Unauthorized => (StatusCode::UNAUTHORIZED, "unauthorized"),
+            Self::Unauthorized | Self::NoSession => (StatusCode::UNAUTHORIZED, "unauthorized"),
             Self::ReadOnly(_) => (StatusCode::FORBIDDEN, "read_only_token"),
             Self::NotFound(_) => (StatusCode::NOT_FOUND, "not_found"),
             Self::MethodNotAllowed => (StatusCode::METHOD_NOT_ALLOWED, "method_not_allowed"),
@@ -135,7 +138,7 @@ impl IntoResponse for ApiError {
         let body = Json(ErrorBody { error: error.to_owned(), message: this.to_string() });
         let mut response = (status, body).into_response();
         match &this {
-            Self::Unauthorized => {
+            Self::Unauthorized | Self::NoSession => {
                 let scheme = HeaderValue::from_static("Bearer realm=\"papertape\"");
                 response.headers_mut().insert(WWW_AUTHENTICATE, scheme);
             }
@@ -194,6 +197,7 @@ mod tests {
                 | ApiError::Host
                 | ApiError::Origin
                 | ApiError::Unauthorized
+                | ApiError::NoSession
                 | ApiError::ReadOnly(_)
                 | ApiError::NotFound(_)
                 | ApiError::MethodNotAllowed

@@ -29,16 +29,27 @@ const POLICY: &str = "default-src 'self'; img-src 'self' data:; object-src 'none
 /// Smaller responses are not compressed.
 const MIN_COMPRESSED_BYTES: u64 = 4_096;
 
-/// Wraps the routes.
-pub(super) fn apply(routes: Router, app: App) -> Router {
+/// Wraps the routes. The doors have tokens of their own.
+pub(super) fn apply(routes: Router, doors: Router, app: App) -> Router {
     let cors = cors(&app.config);
     routes
         .layer(from_fn_with_state(app.clone(), access::authenticate))
+        .merge(doors)
         .layer(from_fn_with_state(app.clone(), same_origin))
         .layer(cors)
         .layer(from_fn_with_state(app, validate_host))
         .layer(from_fn(limit_uri))
         .layer(compression())
+        .layer(CatchPanicLayer::custom(panicked))
+        .layer(from_fn(security_headers))
+}
+
+/// Wraps the doors where nothing else is served.
+pub(super) fn apply_to_doors(doors: Router, app: App) -> Router {
+    doors
+        .layer(from_fn_with_state(app.clone(), same_origin))
+        .layer(from_fn_with_state(app, validate_host))
+        .layer(from_fn(limit_uri))
         .layer(CatchPanicLayer::custom(panicked))
         .layer(from_fn(security_headers))
 }
@@ -79,7 +90,8 @@ async fn validate_host(State(app): State<App>, request: Request, next: Next) -> 
 fn is_known(host: &str, config: &Config) -> bool {
     let name = without_port(host).to_ascii_lowercase();
     let same = |allowed: &String| allowed.eq_ignore_ascii_case(host) || allowed.eq_ignore_ascii_case(&name);
-    if name == "localhost" || config.server.allowed_hosts.iter().any(same) {
+    let is_public = config.server.public_host().is_some_and(|public| public.eq_ignore_ascii_case(&name));
+    if name == "localhost" || is_public || config.server.allowed_hosts.iter().any(same) {
         return true;
     }
     let address: Option<IpAddr> = name.trim_start_matches('[').trim_end_matches(']').parse().ok();
@@ -104,7 +116,7 @@ fn cors(config: &Config) -> CorsLayer {
 }
 
 /// Rejects cross-origin writes. Browsers send the origin of a write; other programs do not.
-async fn same_origin(State(app): State<App>, request: Request, next: Next) -> Response {
+pub(super) async fn same_origin(State(app): State<App>, request: Request, next: Next) -> Response {
     let mut origins = request.headers().get_all(ORIGIN).iter();
     let is_allowed = match (origins.next(), origins.next()) {
         (None, _) => !is_cross_site(request.headers()),

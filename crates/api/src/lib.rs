@@ -5,6 +5,8 @@
 //! layer or a panic.
 
 pub mod error;
+pub mod mcp;
+pub mod model_endpoint;
 
 mod access;
 mod actions;
@@ -23,6 +25,7 @@ mod datasets;
 mod delete_job;
 mod docs;
 mod doctor;
+mod doors;
 mod experiment;
 mod experiments;
 mod exposures;
@@ -37,6 +40,7 @@ mod job_response;
 mod jobs;
 mod labels;
 mod layers;
+mod leaderboard;
 mod listen;
 mod live;
 mod login;
@@ -54,6 +58,7 @@ mod report;
 mod responses;
 mod results;
 mod resume;
+mod reviews;
 mod session;
 mod session_memory;
 mod state;
@@ -67,7 +72,7 @@ use anyhow::{Context as _, Result, bail};
 use axum::Router;
 use error::ApiError;
 use papertape_protocol::stream::StreamData;
-use papertape_runtime::cancellation::CancelToken;
+use papertape_runtime::cancellation::{CancelSource, CancelToken};
 use papertape_service::app::App;
 use papertape_service::config::Config;
 use std::net::SocketAddr;
@@ -95,6 +100,7 @@ use utoipa_axum::routes;
         (name = "plans", description = "Plans, their tasks and jobs"),
         (name = "data", description = "Datasets"),
         (name = "memory", description = "Traders' memories, and what sessions recalled of them"),
+        (name = "doors", description = "Where external agents reach their running session, by its own token"),
         (name = "server", description = "The server itself"),
     )
 )]
@@ -122,6 +128,8 @@ fn described() -> OpenApiRouter<App> {
         .routes(routes!(jobs::jobs))
         .routes(routes!(job::job, delete_job::delete_job))
         .routes(routes!(labels::change))
+        .routes(routes!(reviews::reviews))
+        .routes(routes!(reviews::change))
         .routes(routes!(head::head, head::publish))
         .routes(routes!(audit::audit))
         .routes(routes!(bundle::job))
@@ -168,6 +176,7 @@ fn described() -> OpenApiRouter<App> {
         .routes(routes!(session_memory::session_memory))
         .routes(routes!(compare::compare))
         .routes(routes!(compare_traces::compare_traces))
+        .routes(routes!(leaderboard::leaderboard))
         .routes(routes!(health::health))
         .routes(routes!(doctor::doctor))
         .routes(routes!(access::access))
@@ -177,20 +186,29 @@ fn described() -> OpenApiRouter<App> {
 /// The OpenAPI document with all routes.
 #[must_use]
 pub fn openapi() -> utoipa::openapi::OpenApi {
-    described().into_openapi()
+    described().merge(doors::routes()).into_openapi()
 }
 
 /// All routes, with the layers around them.
 pub fn router(app: App) -> Router {
-    let (routes, document) = described().split_for_parts();
+    let document = openapi();
+    let (routes, _) = described().split_for_parts();
     let routes = routes
         .merge(docs::routes(document))
         .merge(login::routes())
+        .merge(mcp::routes())
         .merge(pages::routes())
         .fallback(async || ApiError::NotFound("no such route".to_owned()))
         .method_not_allowed_fallback(async || ApiError::MethodNotAllowed)
         .with_state(app.clone());
-    layers::apply(routes, app)
+    layers::apply(routes, doors::open(&app), app)
+}
+
+/// Serves only the doors of running sessions, until the runtime ends.
+pub async fn serve_doors(app: App, listener: TcpListener) {
+    // It never stops: the sessions that use it end before the runtime does.
+    let endless = CancelSource::default();
+    listen::listen(&app, listener, doors::router(app.clone()), endless.signal()).await;
 }
 
 /// Serves requests until shutdown, then lets those in progress finish. Does not run jobs.

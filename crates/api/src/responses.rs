@@ -15,6 +15,11 @@ const UNAUTHORIZED: (&str, &str, &str) = (
     "unauthorized",
     "authentication required: send a token as `Authorization: Bearer …`, or log in at /login",
 );
+const NO_SESSION: (&str, &str, &str) = (
+    "401",
+    "unauthorized",
+    "no running session has this token: send the session's own token as `Authorization: Bearer …`",
+);
 const FORBIDDEN: (&str, &str, &str) =
     ("403", "host_not_allowed", "the Host header does not name this server; see server.allowed_hosts");
 const NOT_FOUND: (&str, &str, &str) = ("404", "not_found", "no session matches");
@@ -33,6 +38,15 @@ pub(super) struct WriteErrors;
 
 /// Errors of a request with a body.
 pub(super) struct BodyErrors;
+
+/// Errors of a request of an external agent.
+pub(super) struct DoorErrors;
+
+impl IntoResponses for DoorErrors {
+    fn responses() -> Responses {
+        error_responses(&[NO_SESSION, FORBIDDEN, TIMEOUT, TOO_LARGE, MEDIA_TYPE])
+    }
+}
 
 impl IntoResponses for ReadErrors {
     fn responses() -> Responses {

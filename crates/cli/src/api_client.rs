@@ -126,7 +126,9 @@ impl ApiClient {
         let error: Option<ErrorBody> = response.json().await.ok();
         let message = error.map_or_else(|| "no reason given".to_owned(), |error| error.message);
         match (status, path) {
-            (StatusCode::NOT_FOUND, ["chat" | "plans" | "experiments", ..]) => Err(not_found(message)),
+            (StatusCode::NOT_FOUND, ["chat" | "plans" | "experiments" | "sessions", ..]) => {
+                Err(not_found(message))
+            }
             (StatusCode::NOT_FOUND, [_, job, ..]) => Err(no_job(job)),
             (StatusCode::BAD_REQUEST, _) => Err(usage(message)),
             (StatusCode::CONFLICT, _) => Err(anyhow!(message)),

@@ -97,6 +97,7 @@ impl ChatWorker {
         let (reader, worker) = match access {
             RecordAccess::Local(app) => {
                 report_unfinished(app).await?;
+                app.open_doors().await?;
                 let (worker, signal) = (app.worker.clone(), cancel.signal());
                 (app.as_ref().clone(), Some(tokio::spawn(async move { worker.serve(signal).await })))
             }

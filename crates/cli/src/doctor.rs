@@ -8,13 +8,17 @@ use super::{Common, Outcome};
 use papertape_protocol::doctor::{CheckState, Finding};
 use papertape_service::config::Config;
 use papertape_service::doctor::check;
+use papertape_service::integrations::AgentSetup;
 use serde_json::json;
 use std::process::ExitCode;
+use std::sync::Arc;
 use telemetry::Sample;
 
 /// Runs all checks, and changes nothing.
 pub(super) async fn doctor(common: &Common, config: Config) -> Outcome {
-    let mut findings = check(&config, false, common.product.integrations().tools).await;
+    let integrations = common.product.integrations();
+    let agents = (integrations.agents)(AgentSetup::new(&config, Arc::default(), Arc::default()));
+    let mut findings = check(&config, false, integrations.tools, &*agents).await;
     let samples = match telemetry::samples(common, &config).await {
         Ok(samples) => samples,
         Err(error) => {

@@ -8,7 +8,7 @@ use super::{Common, Outcome, record_access, signals, summary};
 use anyhow::{Context as _, Result};
 use papertape_core::id::{AgentName, JobId};
 use papertape_core::money::Money;
-use papertape_core::ports::RecordError;
+use papertape_core::ports::{Queue as _, RecordError};
 use papertape_core::record::{DayStatus, JobStatus};
 use papertape_protocol::jobs::{DayDetail, StatusQuery};
 use papertape_runtime::cancellation::{CancelSource, CancelToken};
@@ -64,11 +64,21 @@ pub(super) async fn run_remote(server: &ApiClient, common: &Common, job: &JobId)
 
 /// Runs a queued job in this process. `false`: another worker runs it, or has taken it over.
 async fn try_run(app: &App, job: &JobId, cancel: &CancelSource, observer: &dyn Observer) -> Result<bool> {
+    if has_external_agent(app, job).await? {
+        app.open_doors().await?;
+    }
     match app.worker.run_job(job, &cancel.signal(), observer).await {
         Ok(ended) => Ok(ended.is_some()),
         Err(RecordError::LostLease) => Ok(false),
         Err(error) => Err(error.into()),
     }
+}
+
+/// Whether the job's agents reach their sessions over HTTP.
+async fn has_external_agent(app: &App, job: &JobId) -> Result<bool> {
+    let row = app.store.get_job(job).await?;
+    let agents = row.as_ref().and_then(|row| row.config.get("agents")?.as_array());
+    Ok(agents.is_some_and(|agents| agents.iter().any(|agent| agent["kind"] == "external")))
 }
 
 /// As [`run_to_completion`], without progress.

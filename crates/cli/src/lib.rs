@@ -29,6 +29,8 @@ mod head;
 pub mod import;
 mod jobs;
 mod label;
+mod leaderboard;
+mod mcp;
 mod memory;
 mod migrate;
 pub mod output;
@@ -43,7 +45,9 @@ mod replay;
 mod report;
 mod results;
 mod resume;
+mod review;
 mod run;
+mod sandbox_forward;
 mod seen_by;
 mod serve;
 mod signals;
@@ -125,6 +129,8 @@ enum Command {
     Jobs(jobs::JobsArgs),
     /// Name, tag and annotate a job
     Label(label::LabelArgs),
+    /// Score and annotate a session, or list reviews
+    Review(review::ReviewArgs),
     /// List experiments, or show one
     Experiments(experiments::ExperimentsArgs),
     /// Import runs from another tool
@@ -137,6 +143,8 @@ enum Command {
     Results(results::ResultsArgs),
     /// Compare runs: intervals, tests and verdicts
     Compare(compare::CompareArgs),
+    /// Rank agents over comparable runs
+    Leaderboard(leaderboard::LeaderboardArgs),
     /// Write a report as one HTML file
     Report(report::ReportArgs),
     /// Show what agents received, said and did
@@ -179,6 +187,8 @@ enum Command {
     Migrate(migrate::MigrateArgs),
     /// Check the installation
     Doctor,
+    /// Serve MCP tools on stdin and stdout
+    Mcp(mcp::McpArgs),
     /// Create access tokens
     Auth(auth::AuthArgs),
     /// Show the configuration
@@ -187,6 +197,9 @@ enum Command {
     Data(data::DataArgs),
     /// Print a completion script for a shell
     Completions(completions::CompletionsArgs),
+    /// Start an external agent inside its sandbox
+    #[command(hide = true)]
+    SandboxForward(sandbox_forward::ForwardArgs),
 }
 
 /// A command's exit code, or its error.
@@ -212,6 +225,7 @@ async fn dispatch(common: &Common, command: Command, config: Config) -> Outcome 
         Command::Worker => Box::pin(worker::worker(common, config)).await,
         Command::Jobs(args) => Box::pin(jobs::jobs(common, config, args)).await,
         Command::Label(args) => Box::pin(label::label(common, config, args)).await,
+        Command::Review(args) => Box::pin(review::review(common, config, args)).await,
         Command::Experiments(args) => Box::pin(experiments::experiments(common, config, args)).await,
         Command::Actions(args) => Box::pin(actions::actions(common, config, args)).await,
         Command::Plans(args) => Box::pin(plans::plans(common, config, args)).await,
@@ -219,6 +233,7 @@ async fn dispatch(common: &Common, command: Command, config: Config) -> Outcome 
         Command::Migrate(args) => Box::pin(migrate::migrate(common, config, args)).await,
         Command::Results(args) => Box::pin(results::results(common, config, args)).await,
         Command::Compare(args) => Box::pin(compare::compare(common, config, args)).await,
+        Command::Leaderboard(args) => Box::pin(leaderboard::leaderboard(common, config, args)).await,
         Command::Report(args) => Box::pin(report::report(common, config, args)).await,
         Command::Reasoning(args) => Box::pin(reasoning::reasoning(common, config, args)).await,
         Command::SeenBy(args) => Box::pin(seen_by::seen_by(common, config, args)).await,
@@ -234,6 +249,7 @@ async fn dispatch(common: &Common, command: Command, config: Config) -> Outcome 
         Command::Export(args) => Box::pin(export::export(common, config, args)).await,
         Command::Profile(args) => Box::pin(profile::profile(common, config, args)).await,
         Command::Head(args) => Box::pin(head::head(common, config, args)).await,
+        Command::Mcp(args) => Box::pin(mcp::mcp(common, config, args)).await,
         Command::Verify(args) => Box::pin(verify::verify(common, config, args)).await,
         Command::Backup(args) => Box::pin(backup::backup(common, config, args)).await,
         Command::Restore(args) => Box::pin(backup::restore(common, config, args)).await,
@@ -242,6 +258,7 @@ async fn dispatch(common: &Common, command: Command, config: Config) -> Outcome 
         Command::Config(args) => config::config(common, &config, &args),
         Command::Data(args) => Box::pin(data::data(common, config, args)).await,
         Command::Completions(args) => completions::completions(&args),
+        Command::SandboxForward(args) => Box::pin(sandbox_forward::run(args)).await,
     }
 }
 
@@ -250,8 +267,11 @@ fn prepare(common: &Common, command: &Command) -> Result<Config> {
     let mut config = match command {
         // An invalid config must not break shell startup.
         Command::Completions(_) => Config::default(),
+        // The agent's environment is not ours.
+        Command::SandboxForward(_) => Config::default(),
         // A bundle is verified anywhere, whatever is configured there.
         Command::Verify(args) if args.is_file() => Config::default(),
+        Command::Leaderboard(args) if args.is_build() => Config::default(),
         _ => Config::load(common.config.as_deref()).map_err(|error| failure::usage(format!("{error:#}")))?,
     };
     if let Some(dir) = &common.data_dir {

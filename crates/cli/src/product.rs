@@ -8,7 +8,7 @@ use papertape_core::id::JobId;
 use papertape_core::ports::BoxFuture;
 use papertape_redact::Redactor;
 use papertape_runtime::cancellation::CancelToken;
-use papertape_service::app::App;
+use papertape_service::app::{App, ServeDoors};
 use papertape_service::config::Config;
 use papertape_service::integrations::Integrations;
 use std::io::Write;
@@ -16,6 +16,19 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use tokio::net::TcpListener;
 use tokio::task::JoinHandle;
+
+/// What `papertape mcp` serves.
+pub enum McpSource {
+    /// The record, read from the database.
+    Record(Box<App>),
+    /// The tools of another MCP server.
+    Server {
+        /// Its URL.
+        url: String,
+        /// The bearer token that it requires.
+        token: Option<String>,
+    },
+}
 
 /// The composed product.
 pub trait Product: Send + Sync {
@@ -45,6 +58,12 @@ pub trait Product: Send + Sync {
         listener: TcpListener,
         shutdown: CancelToken,
     ) -> BoxFuture<'static, Result<()>>;
+
+    /// What serves the doors of running sessions in a process without a server.
+    fn door_server(&self) -> ServeDoors;
+
+    /// Serves MCP on stdin and stdout until the client closes stdin.
+    fn serve_mcp(&self, source: McpSource) -> BoxFuture<'static, Result<()>>;
 
     /// Exports spans until shutdown, if a receiver is configured.
     ///

@@ -9,6 +9,7 @@ use anyhow::Result;
 use clap::Args;
 use papertape_core::json::canonical;
 use papertape_core::message::Role;
+use papertape_core::review::MAX_SCORE;
 use papertape_core::time::{Date, parse_date};
 use papertape_protocol::reasoning::{MessageResponse, PositionResponse, ReasoningQuery, SessionResponse};
 use papertape_service::ServiceError;
@@ -103,6 +104,12 @@ fn print(session: &SessionResponse, full: bool) -> Result<()> {
         say(wrap(&format!("quality: {}{reason}", quality.state), width(), ""))?;
     }
     say(format_args!("books: {}", session.books.text))?;
+    if let Some(score) = session.review.score {
+        say(format_args!("score: {score} of {MAX_SCORE}"))?;
+    }
+    if let Some(note) = &session.review.note {
+        say(wrap(&format!("note: {note}"), width(), ""))?;
+    }
     if let Some(summary) = &session.session_summary {
         say(format_args!("\nSummary\n{}", wrap(summary, width(), "  ")))?;
     } else if let Some(error) = &session.summary_error {

@@ -80,7 +80,7 @@ async fn open_owned(common: &Common, config: Config, access: Access) -> Result<A
 fn with_redacted_log(common: &Common, app: Result<App>) -> Result<App> {
     let app = app?;
     common.product.redact_log(&app.services.redactor);
-    Ok(app)
+    Ok(app.with_doors(common.product.door_server()))
 }
 
 fn in_use(pid: u32) -> anyhow::Error {

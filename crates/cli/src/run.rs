@@ -8,8 +8,8 @@ use super::{Common, Outcome, execute, experiment_run, record_access};
 use anyhow::Result;
 use clap::{Args, ValueEnum};
 use papertape_agents::config::{
-    AgentConfig, AgentKind, Analyst, DEFAULT_MODELS, DeskConfig, MAX_ROUNDS, MAX_WINDOW, MemoryMode,
-    PromptStyle,
+    AgentConfig, AgentKind, Analyst, DEFAULT_MODELS, DeskConfig, ExternalConfig, MAX_ROUNDS, MAX_WINDOW,
+    MemoryMode, PromptStyle,
 };
 use papertape_core::broker::CostModel;
 use papertape_core::id::{AgentName, ExperimentId, JobId};
@@ -46,6 +46,12 @@ pub(super) struct RunArgs {
     /// house models]
     #[arg(long = "model", value_name = "NAME")]
     models: Vec<String>,
+    /// External agent to run: a configured name, or tradingagents; repeat for more
+    #[arg(long = "agent", value_name = "NAME", conflicts_with = "demo")]
+    external: Vec<String>,
+    /// Run the external agents in a sandbox, whatever the config says
+    #[arg(long, requires = "external")]
+    sandbox: bool,
     /// Symbols to trade, separated by commas [default: all of the dataset]
     #[arg(long, value_name = "SYMBOLS", value_delimiter = ',')]
     symbols: Vec<String>,
@@ -356,9 +362,15 @@ impl RunArgs {
             budget.job.usd = self.budget_usd.or(budget.job.usd);
             request.budget = Some(budget);
         }
-        if self.kind == Kind::Desk || self.desk.is_set() || self.max_steps.is_some() {
+        let has_own_kind = self.kind == Kind::Desk || self.desk.is_set() || self.max_steps.is_some();
+        // These flags apply to models. A run of only external agents has none.
+        if has_own_kind && (self.external.is_empty() || !request.models.is_empty()) {
             let names = std::mem::take(&mut request.models);
             request.agents = agents(config, names, (self.kind, &self.desk, self.max_steps))?;
+        }
+        for name in self.external {
+            let external = ExternalConfig { sandbox: self.sandbox, ..ExternalConfig::new(&name) };
+            request.agents.push(AgentConfig::external(AgentName::new(&name), external));
         }
         Ok(request)
     }

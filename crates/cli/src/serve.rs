@@ -39,6 +39,7 @@ pub(super) async fn serve(common: &Common, mut config: Config, args: ServeArgs) 
         .with_context(|| format!("cannot listen on {listen}; choose another address with --listen"))?;
     let bound = listener.local_addr()?;
     let app = record_access::open_exclusive(common, config, Access::Start).await?;
+    app.doors.set(bound);
     let address = Address::for_this_process(bound).with_key(app.authenticator.local_key());
     let published = match app.config.database_url {
         // PostgreSQL has no owner, so no command looks for one.

@@ -18,6 +18,7 @@ pub(super) async fn worker(common: &Common, config: Config) -> Outcome {
     signals::listen(&cancel, || {
         note!("stopping after the current steps; press Ctrl-C again to stop immediately");
     })?;
+    app.open_doors().await?;
     note!("running jobs of {database}, at most {} in parallel", app.config.worker.parallel_jobs);
     app.worker.serve(cancel.signal()).await;
     app.flush().await;

@@ -44,7 +44,7 @@ pub struct LabelChanges {
     pub remove_tags: Vec<String>,
 }
 
-/// Why labels are rejected.
+/// Why labels or a review are rejected.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{message}")]
 pub struct LabelError {
@@ -123,7 +123,11 @@ fn line(field: &'static str, text: &str, max_chars: usize) -> Result<String, Lab
     Ok(text.to_owned())
 }
 
-fn checked_note(text: &str) -> Result<String, LabelError> {
+/// A note without white space at its end.
+///
+/// # Errors
+/// It is too long, or contains a control character other than line breaks and tabs.
+pub(crate) fn checked_note(text: &str) -> Result<String, LabelError> {
     let text = text.trim_end();
     without_control("note", text, |c| matches!(c, '\n' | '\r' | '\t'))?;
     if text.len() > MAX_NOTE_BYTES {

@@ -16,6 +16,8 @@ use serde_json::Value;
 pub enum UnverifiedKind {
     /// The agent could use tools whose data is not bounded in time.
     ExternalTools,
+    /// The agent is a program of its own, which may know or read anything.
+    External,
     /// The day was traded elsewhere and imported.
     Import,
     /// It read a memory that an unverified session wrote.
@@ -28,7 +30,7 @@ pub enum UnverifiedKind {
 }
 
 crate::words!(UnverifiedKind {
-    ExternalTools = "external_tools", Import = "import", Memory = "memory",
+    ExternalTools = "external_tools", External = "external", Import = "import", Memory = "memory",
     Continuation = "continuation", Branch = "branch",
 });
 

@@ -26,6 +26,9 @@ pub const MAX_ENTRIES: usize = 4_096;
 /// JSON values stored as a tree, in the arguments of all calls and in the provider state. A tree takes up to
 /// a hundred times the memory of its text.
 pub const MAX_VALUES: usize = 10_000;
+/// JSON values of an answer that is passed on as it is. The vectors of embeddings and the probabilities of tokens are
+/// many, but 4 MiB of small values would take a hundred times as much memory.
+pub const MAX_ANSWER_VALUES: usize = 400_000;
 
 /// A bound that a response exceeded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -50,6 +53,8 @@ pub enum Bound {
     Entries,
     /// [`MAX_VALUES`].
     Values,
+    /// [`MAX_ANSWER_VALUES`].
+    AnswerValues,
 }
 
 impl fmt::Display for Bound {
@@ -65,6 +70,7 @@ impl fmt::Display for Bound {
             Self::Depth => "JSON nested deeper than 64 levels",
             Self::Entries => "a list of more than 4096 entries",
             Self::Values => "more than 10000 JSON values in tool calls",
+            Self::AnswerValues => "more than 400000 JSON values",
         })
     }
 }

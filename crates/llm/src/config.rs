@@ -1,5 +1,6 @@
 //! The configured providers, their base URLs and where their keys are found.
 
+use papertape_core::external::DoorProtocol;
 use papertape_core::time::Date;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -110,11 +111,14 @@ pub struct ProviderConfig {
     /// Request streamed responses (the default) or whole ones. Not part of the request: both give the same
     /// response.
     pub stream: bool,
+    /// The protocols in which the model endpoint of an external agent may send requests to it; absent: the kind's usual
+    /// ones.
+    pub protocols: Option<Vec<DoorProtocol>>,
 }
 
 impl Default for ProviderConfig {
     fn default() -> Self {
-        Self { kind: None, base_url: None, api_key_env: None, stream: true }
+        Self { kind: None, base_url: None, api_key_env: None, stream: true, protocols: None }
     }
 }
 

@@ -6,8 +6,10 @@ use crate::http::Http;
 use crate::keys::{self, ApiKey};
 use crate::prices::Prices;
 use crate::provider::Provider;
+use crate::wire::forward::house;
 use crate::wire::listing::ModelList;
 use crate::{failure, http};
+use papertape_core::external::{DoorProtocol, ModelDoorRequest, ModelDoorResponse};
 use papertape_core::message::{FailureKind, ModelName, ModelRequest, Usage};
 use papertape_core::ports::{
     AttemptFailure, BoxFuture, BuiltInModels, DeltaSink, ModelClient, ModelResponse,
@@ -142,6 +144,31 @@ impl Gateway {
             self.provider(&request.model).map_err(|why| failure::plain(FailureKind::UnknownModel, why))?;
         provider.call(&self.client, request, delta).await.map_err(|failure| *failure)
     }
+
+    async fn forward_attempt(
+        &self,
+        request: &ModelDoorRequest,
+        delta: Option<DeltaSink<'_>>,
+    ) -> Result<ModelDoorResponse, AttemptFailure> {
+        let bad_request = |why: String| failure::plain(FailureKind::BadRequest, why);
+        let (model, protocol) = (&request.model, request.protocol);
+        if model.is_house() {
+            let read = house::read(request).map_err(bad_request)?;
+            let response = self.built_in.respond(&read).map_err(bad_request)?;
+            return Ok(house::write(protocol, &read, response));
+        }
+        let provider = self.provider(model).map_err(|why| failure::plain(FailureKind::UnknownModel, why))?;
+        let spoken = provider.door_protocols();
+        if !spoken.contains(&protocol) {
+            let spoken: Vec<&str> = spoken.iter().map(|protocol| protocol.as_str()).collect();
+            return Err(bad_request(format!(
+                "the provider of `{model}` does not speak {}; it speaks {}",
+                protocol.as_str(),
+                spoken.join(", ")
+            )));
+        }
+        provider.forward(&self.client, request, delta).await.map_err(|failure| *failure)
+    }
 }
 
 impl ModelClient for Gateway {
@@ -173,6 +200,22 @@ impl ModelClient for Gateway {
 
     fn house_version(&self, model: &ModelName) -> Option<u32> {
         model.is_house().then(|| self.built_in.version())
+    }
+
+    fn forward<'a>(
+        &'a self,
+        request: &'a ModelDoorRequest,
+        delta: Option<DeltaSink<'a>>,
+    ) -> BoxFuture<'a, Result<ModelDoorResponse, AttemptFailure>> {
+        Box::pin(self.forward_attempt(request, delta))
+    }
+
+    fn protocols(&self, model: &ModelName) -> Vec<DoorProtocol> {
+        if model.is_house() {
+            let is_known = self.built_in.check(&model.model).is_ok();
+            return if is_known { house::PROTOCOLS.to_vec() } else { Vec::new() };
+        }
+        self.provider(model).map(|provider| provider.door_protocols().to_vec()).unwrap_or_default()
     }
 
     fn cost(&self, model: &ModelName, usage: &Usage) -> Option<Decimal> {

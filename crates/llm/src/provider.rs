@@ -4,10 +4,12 @@ use crate::bounds::{Bound, MAX_BODY_BYTES, MAX_ERROR_BYTES};
 use crate::config::{ConfigError, ProviderConfig, ProviderKind};
 use crate::keys::ApiKey;
 use crate::reply::RawReply;
+use crate::wire::forward::{self, ForwardReader};
 use crate::wire::listing::{self, ModelList};
 use crate::wire::sse::Flow;
 use crate::wire::{self, Protocol, StreamReader, WireError, WireRequest};
 use crate::{failure, http};
+use papertape_core::external::{DoorProtocol, ModelDoorRequest, ModelDoorResponse};
 use papertape_core::message::{FailureKind, ModelRequest};
 use papertape_core::ports::{AttemptFailure, DeltaSink, ModelResponse};
 use reqwest::header::{AUTHORIZATION, CONTENT_ENCODING, CONTENT_TYPE, HeaderName, HeaderValue};
@@ -28,6 +30,7 @@ pub(crate) struct Provider {
     pub(crate) is_original: bool,
     pub(crate) key: ApiKey,
     stream: bool,
+    protocols: Option<Vec<DoorProtocol>>,
 }
 
 impl Provider {
@@ -52,7 +55,13 @@ impl Provider {
         }
         let path = format!("{}/", base_url.path().trim_end_matches('/'));
         base_url.set_path(&path);
-        Ok(Self { kind, base_url, is_original: config.base_url.is_none(), key, stream: config.stream })
+        let (is_original, protocols) = (config.base_url.is_none(), config.protocols.clone());
+        Ok(Self { kind, base_url, is_original, key, stream: config.stream, protocols })
+    }
+
+    /// The protocols in which it takes requests of the model endpoint.
+    pub(crate) fn door_protocols(&self) -> &[DoorProtocol] {
+        self.protocols.as_deref().unwrap_or_else(|| self.kind.door_protocols())
     }
 
     /// Whether it is reached over TLS.
@@ -68,7 +77,7 @@ impl Provider {
         delta: Option<DeltaSink<'_>>,
     ) -> Result<ModelResponse, Box<AttemptFailure>> {
         let sent = wire::request(self.kind, request, self.stream)?;
-        let response = self.send(client, sent).await?;
+        let response = self.send(client, sent, self.kind.protocol()).await?;
         // Some servers do not stream and return a whole response.
         let reply = if self.stream && !is_json(&response) {
             self.streamed(response, delta).await?
@@ -83,6 +92,31 @@ impl Provider {
         reply.into_answer(self.kind, &request.model)
     }
 
+    /// Makes one attempt at a request of the model endpoint.
+    pub(crate) async fn forward(
+        &self,
+        client: &Client,
+        request: &ModelDoorRequest,
+        delta: Option<DeltaSink<'_>>,
+    ) -> Result<ModelDoorResponse, Box<AttemptFailure>> {
+        let protocol = request.protocol;
+        let stream = self.stream && protocol != DoorProtocol::Embeddings;
+        let sent = forward::request(self.kind, request, stream)?;
+        let scheme = match protocol {
+            DoorProtocol::AnthropicMessages => Protocol::AnthropicMessages,
+            _ => Protocol::ChatCompletions,
+        };
+        let response = self.send(client, sent, scheme).await?;
+        // Some servers do not stream and return a whole response.
+        if !stream || is_json(&response) {
+            let body = whole(response).await?;
+            return forward::read_whole(self.kind, protocol, &body).map_err(WireError::into_failure);
+        }
+        let mut reader = ForwardReader::new(self.kind, protocol)?;
+        read_stream(response, delta, |bytes, sink| reader.push(bytes, sink)).await?;
+        reader.finish().map_err(WireError::into_failure)
+    }
+
     /// The texts' embeddings, in the order of the texts. One attempt.
     pub(crate) async fn embed(
         &self,
@@ -93,7 +127,7 @@ impl Provider {
         let mut vectors = Vec::new();
         for texts in texts.chunks(EMBEDDINGS_AT_ONCE) {
             let request = wire::embedding_request(self.kind, model, texts)?;
-            let body = whole(self.send(client, request).await?).await?;
+            let body = whole(self.send(client, request, self.kind.protocol()).await?).await?;
             let read = wire::read_embeddings(self.kind, &body, texts.len());
             vectors.extend(read.map_err(WireError::into_failure)?);
         }
@@ -103,18 +137,29 @@ impl Provider {
     /// The models that the provider lists. One attempt.
     pub(crate) async fn models(&self, client: &Client) -> Result<ModelList, Box<AttemptFailure>> {
         let (path, query) = listing::place(self.kind);
-        let body = whole(self.answered(client.get(self.url_of(path, query))).await?).await?;
+        let listed = self.answered(client.get(self.url_of(path, query)), self.kind.protocol());
+        let body = whole(listed.await?).await?;
         listing::read(&body).map_err(WireError::into_failure)
     }
 
     /// Sends a request and returns a successful response, its body unread.
-    async fn send(&self, client: &Client, request: WireRequest) -> Result<Response, Box<AttemptFailure>> {
+    async fn send(
+        &self,
+        client: &Client,
+        request: WireRequest,
+        protocol: Protocol,
+    ) -> Result<Response, Box<AttemptFailure>> {
         let url = self.url_of(&request.path, request.query);
-        self.answered(client.post(url).header(CONTENT_TYPE, "application/json").body(request.body)).await
+        let post = client.post(url).header(CONTENT_TYPE, "application/json").body(request.body);
+        self.answered(post, protocol).await
     }
 
-    async fn answered(&self, request: RequestBuilder) -> Result<Response, Box<AttemptFailure>> {
-        let sent = self.authorized(request)?.send().with_subscriber(silence()).await;
+    async fn answered(
+        &self,
+        request: RequestBuilder,
+        protocol: Protocol,
+    ) -> Result<Response, Box<AttemptFailure>> {
+        let sent = self.authorized(request, protocol)?.send().with_subscriber(silence()).await;
         let response = sent.map_err(|error| Box::new(failure::from_transport(&error)))?;
         let status = response.status();
         if !status.is_success() {
@@ -134,8 +179,11 @@ impl Provider {
         Ok(response)
     }
 
-    fn authorized(&self, post: RequestBuilder) -> Result<RequestBuilder, Box<AttemptFailure>> {
-        let protocol = self.kind.protocol();
+    fn authorized(
+        &self,
+        post: RequestBuilder,
+        protocol: Protocol,
+    ) -> Result<RequestBuilder, Box<AttemptFailure>> {
         let post = match protocol {
             Protocol::AnthropicMessages => post.header("anthropic-version", wire::anthropic::VERSION),
             Protocol::ChatCompletions | Protocol::GeminiContent => post,
@@ -147,39 +195,36 @@ impl Provider {
                 return Err(Box::new(failure::plain(FailureKind::Unauthorised, why.clone())));
             }
         };
-        let (name, value) = match protocol {
-            Protocol::ChatCompletions => (AUTHORIZATION, format!("Bearer {key}")),
-            Protocol::AnthropicMessages => (HeaderName::from_static("x-api-key"), key.to_owned()),
-            Protocol::GeminiContent => (HeaderName::from_static("x-goog-api-key"), key.to_owned()),
+        let sensitive = |value: String| {
+            let mut value = HeaderValue::from_str(&value)
+                .map_err(|_| wire::refused("the key cannot be sent in a header"))?;
+            value.set_sensitive(true);
+            Ok::<_, Box<AttemptFailure>>(value)
         };
-        let mut value =
-            HeaderValue::from_str(&value).map_err(|_| wire::refused("the key cannot be sent in a header"))?;
-        value.set_sensitive(true);
-        Ok(post.header(name, value))
+        let bearer = || sensitive(format!("Bearer {key}"));
+        let anthropic = HeaderName::from_static("x-api-key");
+        Ok(match protocol {
+            Protocol::ChatCompletions => post.header(AUTHORIZATION, bearer()?),
+            Protocol::AnthropicMessages if self.kind.protocol() == protocol => {
+                post.header(anthropic, sensitive(key.to_owned())?)
+            }
+            // Other servers that speak the protocol expect either.
+            Protocol::AnthropicMessages => {
+                post.header(anthropic, sensitive(key.to_owned())?).header(AUTHORIZATION, bearer()?)
+            }
+            Protocol::GeminiContent => {
+                post.header(HeaderName::from_static("x-goog-api-key"), sensitive(key.to_owned())?)
+            }
+        })
     }
 
     async fn streamed(
         &self,
-        mut response: Response,
+        response: Response,
         delta: Option<DeltaSink<'_>>,
     ) -> Result<RawReply, Box<AttemptFailure>> {
         let mut reader = StreamReader::new(self.kind);
-        let mut sink = |text: &str| {
-            if let Some(delta) = delta {
-                delta(text);
-            }
-        };
-        // The sink is called with logging enabled: its events are not the client's.
-        while let Some(bytes) = response
-            .chunk()
-            .with_subscriber(silence())
-            .await
-            .map_err(|error| Box::new(failure::from_transport(&error)))?
-        {
-            if reader.push(&bytes, &mut sink).map_err(WireError::into_failure)? == Flow::Done {
-                break;
-            }
-        }
+        read_stream(response, delta, |bytes, sink| reader.push(bytes, sink)).await?;
         reader.finish().map_err(WireError::into_failure)
     }
 
@@ -191,6 +236,31 @@ impl Provider {
         }
         url
     }
+}
+
+/// Reads a streamed response until `push` has its end, or the connection ends.
+async fn read_stream(
+    mut response: Response,
+    delta: Option<DeltaSink<'_>>,
+    mut push: impl FnMut(&[u8], &mut dyn FnMut(&str)) -> Result<Flow, WireError>,
+) -> Result<(), Box<AttemptFailure>> {
+    let mut sink = |text: &str| {
+        if let Some(delta) = delta {
+            delta(text);
+        }
+    };
+    // The sink is called with logging enabled: its events are not the client's.
+    while let Some(bytes) = response
+        .chunk()
+        .with_subscriber(silence())
+        .await
+        .map_err(|error| Box::new(failure::from_transport(&error)))?
+    {
+        if push(&bytes, &mut sink).map_err(WireError::into_failure)? == Flow::Done {
+            break;
+        }
+    }
+    Ok(())
 }
 
 fn is_json(response: &Response) -> bool {

@@ -62,6 +62,17 @@ pub struct RawReply {
 }
 
 impl RawReply {
+    /// Why it ended, in our own words.
+    #[must_use]
+    pub fn finish(&self) -> FinishReason {
+        match (self.stop, self.tool_calls.is_empty()) {
+            (Some(Stop::Length), _) => FinishReason::Length,
+            (Some(Stop::Filter), _) => FinishReason::ContentFilter,
+            (_, false) => FinishReason::ToolCalls,
+            (_, true) => FinishReason::Stop,
+        }
+    }
+
     /// The response, unless it is empty.
     ///
     /// # Errors
@@ -71,12 +82,7 @@ impl RawReply {
         kind: ProviderKind,
         model: &ModelName,
     ) -> Result<ModelResponse, Box<AttemptFailure>> {
-        let finish = match (self.stop, self.tool_calls.is_empty()) {
-            (Some(Stop::Length), _) => FinishReason::Length,
-            (Some(Stop::Filter), _) => FinishReason::ContentFilter,
-            (_, false) => FinishReason::ToolCalls,
-            (_, true) => FinishReason::Stop,
-        };
+        let finish = self.finish();
         if self.tool_calls.is_empty() && self.text.trim().is_empty() {
             let message = match finish {
                 FinishReason::Length => "the limit of output tokens was used up before any text",

@@ -6,6 +6,7 @@
 mod cleanup;
 mod import;
 mod logging;
+mod mcp;
 
 pub use logging::redact_panics;
 
@@ -13,16 +14,17 @@ use anyhow::Result;
 use futures::FutureExt as _;
 use papertape_cli::cleanup::JsonlArgs;
 use papertape_cli::import::ImportSource;
-use papertape_cli::product::Product;
+use papertape_cli::product::{McpSource, Product};
 use papertape_cli::{Common, Outcome};
 use papertape_core::id::JobId;
 use papertape_core::ports::BoxFuture;
+use papertape_integrations::external_agents::ConfiguredAgents;
 use papertape_integrations::mcp::McpTools;
 use papertape_integrations::metrics::Metrics;
 use papertape_integrations::otlp;
 use papertape_redact::Redactor;
 use papertape_runtime::cancellation::CancelToken;
-use papertape_service::app::App;
+use papertape_service::app::{App, ServeDoors};
 use papertape_service::config::Config;
 use papertape_service::integrations::Integrations;
 use std::io::Write;
@@ -48,6 +50,7 @@ impl Product for Papertape {
     fn integrations(&self) -> Integrations {
         Integrations {
             tools: |servers| Arc::new(McpTools::new(servers)),
+            agents: |setup| Arc::new(ConfiguredAgents::new(setup)),
             telemetry: Arc::clone(&self.telemetry) as _,
         }
     }
@@ -71,6 +74,14 @@ impl Product for Papertape {
         shutdown: CancelToken,
     ) -> BoxFuture<'static, Result<()>> {
         papertape_api::serve(app, listener, shutdown).boxed()
+    }
+
+    fn door_server(&self) -> ServeDoors {
+        |app, listener| papertape_api::serve_doors(app, listener).boxed()
+    }
+
+    fn serve_mcp(&self, source: McpSource) -> BoxFuture<'static, Result<()>> {
+        mcp::serve(source).boxed()
     }
 
     fn export_spans(&self, app: &App, shutdown: CancelToken) -> Result<Option<JoinHandle<()>>> {

@@ -21,6 +21,8 @@ pub enum KindBody {
     Solo,
     /// Analysts, a debate, a trader, a risk debate and a portfolio manager, for each symbol.
     Desk,
+    /// An external agent of the server's configuration: a program of your own.
+    External,
 }
 
 /// One agent.
@@ -33,8 +35,9 @@ pub struct AgentBody {
     /// The kind of agent.
     #[serde(default)]
     pub kind: KindBody,
-    /// The model, `provider::model`.
-    pub model: String,
+    /// The model, `provider::model`. Required, except for the kind `external`, whose models are in the server's
+    /// configuration.
+    pub model: Option<String>,
     /// Sampling parameters of the model.
     #[schema(value_type = Option<SamplingBody>)]
     pub sampling: Option<JsonObject<SamplingBody>>,
@@ -52,6 +55,9 @@ pub struct AgentBody {
     /// Settings of a desk; only for the kind `desk`.
     #[schema(value_type = Option<DeskBody>)]
     pub desk: Option<JsonObject<DeskBody>>,
+    /// The external agent's name in the server's configuration; required for the kind `external`, and only for it.
+    #[schema(min_length = 1, max_length = 200)]
+    pub external: Option<String>,
 }
 
 /// The prompts' language.
@@ -105,6 +111,11 @@ pub struct LimitsBody {
     #[serde(default, deserialize_with = "whole::<_, WEEK_SECS>")]
     #[schema(maximum = 604_800)]
     pub session_timeout_secs: Option<u64>,
+    /// The maximum number of requests of an external agent's day; absent: 500.
+    #[schema(minimum = 1)]
+    pub max_requests: Option<u32>,
+    /// The maximum number of orders of an external agent's day; absent: 100.
+    pub max_orders: Option<u32>,
 }
 
 impl From<SamplingBody> for Sampling {

@@ -324,7 +324,7 @@ pub struct DatasetSummary {
 pub struct AgentSummary {
     /// Its name: `model` elsewhere.
     pub name: String,
-    /// How it works: `solo` or `desk`.
+    /// How it works: `solo`, `desk` or `external`.
     #[schema(schema_with = crate::vocabulary::agent_kind)]
     pub kind: KindBody,
     /// `provider::model`; from a branch's cut on, the branch's.

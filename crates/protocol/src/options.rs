@@ -1,6 +1,7 @@
 //! What can be run, and the defaults.
 
 use crate::deployment::Deployment;
+use crate::desk::AnalystBody;
 use crate::number::Number;
 use papertape_core::time::Date;
 use serde::{Deserialize, Serialize};
@@ -9,7 +10,7 @@ use utoipa::ToSchema;
 /// What can be run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct OptionsResponse {
-    /// How agents work: `solo`, `desk`.
+    /// How agents work: `solo`, `desk`, `external`.
     pub kinds: Vec<String>,
     /// Agents of the server's config, by name.
     pub agents: Vec<AgentOption>,
@@ -24,7 +25,10 @@ pub struct OptionsResponse {
     pub baselines: Vec<String>,
     /// Market profiles.
     pub markets: Vec<MarketOption>,
+    /// The nodes of a session, in the order of the day.
+    pub nodes: Vec<SessionNodeOption>,
     /// A desk's analysts.
+    #[schema(value_type = Vec<AnalystBody>)]
     pub analysts: Vec<String>,
     /// Settings of the memory.
     pub memory: Vec<String>,
@@ -48,7 +52,7 @@ pub struct OptionsResponse {
 pub struct AgentOption {
     /// Its name.
     pub name: String,
-    /// `solo` or `desk`.
+    /// `solo`, `desk` or `external`.
     pub kind: String,
     /// `provider::model`.
     pub model: String,
@@ -118,6 +122,23 @@ pub struct MarketOption {
     pub shorting: bool,
     /// The largest leverage.
     pub max_leverage: Number,
+}
+
+/// A node of a session.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct SessionNodeOption {
+    /// Its name in a path, without symbol and round: `close`, `Bull Researcher`.
+    pub name: String,
+    /// `books`: the broker fills orders and values positions. `solo`: a solo agent's conversation. `external`: an
+    /// external agent's requests and model calls. `analyst`, `research`, `trading`, `risk`, `portfolio`: a role of a
+    /// desk. `orders`: a desk's orders are sized. `memory`: memories are written after the close.
+    pub phase: String,
+    /// Its place among the nodes. Debaters share one: they take turns.
+    pub order: u32,
+    /// Of a desk's role: its model, `quick` or `deep`; `null` for other nodes.
+    pub llm: Option<String>,
+    /// Whether its last response is the agent's decision.
+    pub decides: bool,
 }
 
 /// Defaults of a run.

@@ -6,6 +6,7 @@ use crate::masking::MaskedResponse;
 use crate::number::Number;
 use crate::quality::{BooksFacts, DayQualityResponse};
 use crate::query::{flag, rows};
+use crate::reviews::Review;
 use papertape_core::message::Role;
 use papertape_core::record::DayStatus;
 use papertape_core::time::{Date, Timestamp};
@@ -91,6 +92,8 @@ pub struct SessionResponse {
     pub completed_at: Option<Timestamp>,
     /// The number of messages; `null` until it is closed.
     pub total_messages: Option<u32>,
+    /// Its score and note, by hand.
+    pub review: Review,
     /// Its actions, in order.
     pub positions: Vec<PositionResponse>,
     /// The system prompts of its nodes; only with `conversation`.

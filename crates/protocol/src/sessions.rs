@@ -76,6 +76,11 @@ pub struct StepResponse {
     pub state: String,
     /// Of `done`: `ok`, `failed`, `timed_out`, `refused` or `unknown`.
     pub outcome: Option<String>,
+    /// Of a model call: the requested model, as `provider::model`; `null` for other steps.
+    pub model: Option<String>,
+    /// Of a model's response: `stop`, `tool_calls`, `length` or `content_filter`. `stop` also if the provider gave no
+    /// reason. `null` without a response.
+    pub finish_reason: Option<String>,
     /// Whether it is a step of a summary.
     pub detached: bool,
     /// Its position in the session's hash chain; `null` while it is open.

@@ -4,7 +4,7 @@ use papertape_core::action::{ActionKind, ActionStatus};
 use papertape_core::broker::RejectCode;
 use papertape_core::job_list::{JobSort, ListQuality};
 use papertape_core::language::Language;
-use papertape_core::message::Role;
+use papertape_core::message::{FinishReason, Role};
 use papertape_core::plan::TaskStatus;
 use papertape_core::point_in_time::UnverifiedKind;
 use papertape_core::provenance::{QualityState, UNREADABLE};
@@ -128,6 +128,12 @@ pub fn quality_state() -> Object {
 #[must_use]
 pub fn other_reason() -> Object {
     words(&[UNREADABLE])
+}
+
+/// Why a model's response ended.
+#[must_use]
+pub fn finish_reason() -> Object {
+    words(&FinishReason::ALL.map(FinishReason::as_str))
 }
 
 /// The outcome of a step.

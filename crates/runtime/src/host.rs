@@ -1,5 +1,10 @@
 //! The host of a live session: makes its calls within budget and deadline, and records them.
 
+mod reservation;
+mod turns;
+
+use self::reservation::{Reservation, Waiting};
+use self::turns::AgentSession;
 use crate::budget::{self, BudgetLine, Budgets, Spend};
 use crate::cancellation::CancelToken;
 use crate::delta_stream::{self, DeltaListener};
@@ -12,7 +17,9 @@ use crate::sync::lock;
 use crate::tape_reader::request;
 use futures::FutureExt as _;
 use futures::future::{Either, ready, select};
+use papertape_agents::config::ExternalConfig;
 use papertape_agents::memory::EMBEDDINGS;
+use papertape_core::external::{AgentTurn, ModelDoorCall, ModelDoorReply, SessionEnding, Turn};
 use papertape_core::id::{AgentName, ContentHash, JobId};
 use papertape_core::message::{CallFailure, FailureKind, ModelName, ModelReply, ModelRequest, Usage};
 use papertape_core::ports::{AttemptFailure, BoxFuture, ExternalCall, ExternalReply};
@@ -55,6 +62,7 @@ pub(crate) struct LiveHost {
     /// Crash counts of interrupted steps that are sent again.
     interrupted: Mutex<BTreeMap<StepPath, u32>>,
     actions: Option<Box<dyn HostActions>>,
+    external: AgentSession,
 }
 
 /// A step interrupted by this many crashes runs exclusively.
@@ -83,6 +91,7 @@ impl LiveHost {
             reserved: Mutex::default(),
             interrupted: Mutex::default(),
             actions: None,
+            external: AgentSession::default(),
         }
     }
 
@@ -94,6 +103,12 @@ impl LiveHost {
 
     pub(crate) fn with_actions(mut self, actions: Box<dyn HostActions>) -> Self {
         self.actions = Some(actions);
+        self
+    }
+
+    /// With the settings of the session's external agent.
+    pub(crate) fn with_external(mut self, config: Option<ExternalConfig>) -> Self {
+        self.external = AgentSession::of(config);
         self
     }
 
@@ -288,45 +303,13 @@ impl LiveHost {
     /// How the session ended, once everything that it handed over is durable. A session whose lease is lost
     /// does not wait.
     pub(crate) async fn ended<T>(&self, ended: Result<T, SessionStop>) -> Result<T, SessionStop> {
+        if ended.is_err() {
+            self.external.stop().await;
+        }
         if ended.as_ref().is_err_and(|stop| !matches!(stop, SessionStop::LostLease)) {
             self.log.barrier().await?;
         }
         ended
-    }
-}
-
-/// A call waiting for a slot, until it gets one or is dropped.
-struct Waiting<'h> {
-    host: &'h LiveHost,
-    path: &'h StepPath,
-}
-
-impl<'h> Waiting<'h> {
-    fn new(host: &'h LiveHost, path: &'h StepPath) -> Self {
-        host.waits.begin(path, host.run.services.clock.now());
-        Self { host, path }
-    }
-}
-
-impl Drop for Waiting<'_> {
-    fn drop(&mut self) {
-        self.host.waits.end(self.path, self.host.run.services.clock.now());
-    }
-}
-
-/// A call's reservation, settled with the usage of its attempts when the call is over: completed, failed,
-/// stopped, or dropped by its guard.
-struct Reservation<'h> {
-    host: &'h LiveHost,
-    path: &'h StepPath,
-    used: Spend,
-}
-
-impl Drop for Reservation<'_> {
-    fn drop(&mut self) {
-        if let Some(amount) = lock(&self.host.reserved).remove(self.path) {
-            self.host.run.settle(&self.host.line, amount, self.used);
-        }
     }
 }
 
@@ -394,21 +377,9 @@ impl Host for LiveHost {
                 };
                 response.map(|response| (response.reply, response.usage))
             };
-            let mut reservation = Reservation { host: self, path, used: Spend::default() };
-            let meter = |usage: Option<Usage>, result: Result<&ModelReply, FailureKind>| {
-                let price = |usage: &Usage| models.cost(&request.model, usage);
-                if let Some(usage) = usage {
-                    let cost_usd = price(&usage);
-                    reservation.used.add(Spend::of(&usage, cost_usd));
-                    return (cost_usd, None);
-                }
-                let estimate = budget::estimate(request, result)
-                    .map(|usage| Estimate { usage, cost_usd: price(&usage) });
-                if let Some(Estimate { usage, cost_usd }) = &estimate {
-                    reservation.used.add(Spend::of(usage, *cost_usd));
-                }
-                (None, estimate)
-            };
+            let mut reservation = Reservation::new(self, path);
+            let meter =
+                |usage, result: Result<&ModelReply, FailureKind>| reservation.meter(request, usage, result);
             let called = self.attempts((path, options, first), Some(call_slots), meter, call).await?;
             self.unless_denied(path, &request.model, called).await
         }
@@ -459,6 +430,34 @@ impl Host for LiveHost {
                 ready(Err(SessionStop::ContractViolation(why))).boxed()
             }
         }
+    }
+
+    fn turn<'a>(
+        &'a self,
+        path: &'a StepPath,
+        turn: &'a Turn<'a>,
+        _: CallOptions,
+        first: u32,
+    ) -> BoxFuture<'a, Result<CallOutcome<AgentTurn>, SessionStop>> {
+        self.take_turn(path, turn, first).boxed()
+    }
+
+    fn next_model_call(&self) -> BoxFuture<'_, ModelDoorCall> {
+        self.external.next_model_call().boxed()
+    }
+
+    fn forward<'a>(
+        &'a self,
+        path: &'a StepPath,
+        call: &'a ModelDoorCall,
+        options: CallOptions,
+        first: u32,
+    ) -> BoxFuture<'a, Result<CallOutcome<ModelDoorReply>, SessionStop>> {
+        self.forward_call((path, options, first), call).boxed()
+    }
+
+    fn end_turns<'a>(&'a self, turn: &'a Turn<'a>, ending: SessionEnding) -> BoxFuture<'a, ()> {
+        self.external.end(turn, ending).boxed()
     }
 
     fn commit<'a>(&'a self, writes: Vec<Write>) -> BoxFuture<'a, Result<(), SessionStop>> {

@@ -15,6 +15,7 @@ pub mod clock;
 pub mod config;
 mod day;
 mod delta_stream;
+pub mod doors;
 mod heartbeats;
 mod host;
 mod job_run;

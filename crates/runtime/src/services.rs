@@ -1,7 +1,9 @@
 //! What a job runs with.
 
 use crate::config::{SimulationConfig, decode};
+use crate::doors::Doors;
 use papertape_agents::prompt::PromptSet;
+use papertape_core::external::ExternalAgents;
 use papertape_core::id::ContentHash;
 use papertape_core::market::Dataset;
 use papertape_core::ports::{ActionLog, Clock, ModelClient, Queue, RecordStore, SharedBudgets, ToolClient};
@@ -35,6 +37,10 @@ pub struct Services {
     pub models: Arc<dyn ModelClient>,
     /// External tools.
     pub tools: Arc<dyn ToolClient>,
+    /// Starts external agents.
+    pub external: Arc<dyn ExternalAgents>,
+    /// The doors of their sessions in this process.
+    pub doors: Arc<Doors>,
     /// The clock.
     pub clock: Arc<dyn Clock>,
     /// Market data.

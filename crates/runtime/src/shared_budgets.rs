@@ -5,6 +5,7 @@ use crate::budget::{BudgetLine, Budgets, Exceeded, Spend};
 use crate::services::Services;
 use crate::tape_reader::{self, stop_of};
 use papertape_core::budget::{Grant, JobBudget, Limit, ShareOutcome, SharedLimit};
+use papertape_core::external::{ModelDoorRequest, estimate};
 use papertape_core::id::AgentName;
 use papertape_core::message::{ModelRequest, Usage};
 use papertape_core::ports::RecordError;
@@ -12,6 +13,7 @@ use papertape_core::record::Lease;
 use papertape_core::tape::{SessionStop, StepPath};
 use papertape_core::time::Date;
 use rust_decimal::Decimal;
+use serde_json::Value;
 use std::collections::BTreeMap;
 
 /// Reserves an amount. `turn`: whose holder may request a share of the run's.
@@ -65,7 +67,7 @@ pub(crate) async fn reserve_open_calls(
             continue;
         }
         let request = tape_reader::request(&*services.record, call.request_ref).await?;
-        let Some(Ok(request)) = request.map(serde_json::from_value::<ModelRequest>) else { continue };
+        let Some(request) = request.and_then(model_request) else { continue };
         let price = |usage: &Usage| services.models.cost(&request.model, usage);
         let amount = Spend::estimate(&request, price);
         let line = BudgetLine { agent: call.agent.clone(), date: call.date, detached: false };
@@ -73,6 +75,14 @@ pub(crate) async fn reserve_open_calls(
         reserved.insert((call.agent, call.date, call.path), amount);
     }
     Ok(reserved)
+}
+
+/// The request of a step; of a call of the model endpoint, one of the same length.
+fn model_request(request: Value) -> Option<ModelRequest> {
+    match serde_json::from_value::<ModelDoorRequest>(request.clone()) {
+        Ok(forwarded) => Some(estimate(&forwarded)),
+        Err(_) => serde_json::from_value(request).ok(),
+    }
 }
 
 /// `job: the job's parts have used or reserved all they can of 350 tokens`.

@@ -14,6 +14,7 @@ use crate::summaries;
 use crate::tape_reader::{self, stop_of};
 use papertape_agents::config::AgentConfig;
 use papertape_agents::day::StartState;
+use papertape_agents::graph::DOOR;
 use papertape_core::id::{AgentName, ContentHash, JobId};
 use papertape_core::job::stop_reason;
 use papertape_core::market::{Dataset, TradingDay};
@@ -220,6 +221,7 @@ impl RunningSimulation {
             tape = inherit(record, tape, branch, &agent_day, day.date).await?;
         }
         let host = LiveHost::new(Arc::clone(&self.run), opened.id, (agent.name.clone(), day.date));
+        let host = host.with_external(agent.external.clone());
         let host = Arc::new(host.with_timeout(Duration::from_secs(agent.limits.session_timeout_secs)));
         let ended = agent_day.run(Arc::clone(&host) as _, tape, start).await;
         let (result, session) = match host.ended(ended).await {
@@ -259,8 +261,9 @@ async fn inherit(
     if date == branch.date {
         rows = before_cut(rows, agent_day.graph(), &branch.at);
     }
-    // Nothing below a guard outcome runs again, so the rows derived from those steps are copied with them.
-    if rows.iter().any(|row| row.class == StepClass::Guard) {
+    // Nothing below a guard outcome runs again, nor do the model calls of an external agent whose requests are copied: the
+    // rows derived from those steps are copied with them.
+    if rows.iter().any(|row| row.class == StepClass::Guard || row.path.is_within(DOOR)) {
         let mut implied = record.load_derived_rows(parent.id).await.map_err(stop_of)?;
         for row in &mut rows {
             row.implied = implied.remove(&row.path).unwrap_or_default();

@@ -7,7 +7,7 @@ use crate::job_run::JobRun;
 use crate::services::Services;
 use crate::tape_reader::{self, stop_of};
 use futures::StreamExt as _;
-use papertape_agents::config::AgentConfig;
+use papertape_agents::config::{AgentConfig, AgentKind};
 use papertape_agents::graph::POST;
 use papertape_agents::recorded::{SAID, assistants};
 use papertape_agents::summary::{is_read_for_session, message_request, session_request, summary_request};
@@ -76,7 +76,11 @@ async fn summarize(
 ) -> Result<(), SessionStop> {
     let services = &run.services;
     let record = &*services.record;
-    let messages = load_messages(record, id).await?;
+    let mut messages = load_messages(record, id).await?;
+    if agent.kind == AgentKind::External {
+        // Not its model calls.
+        messages.retain(|(path, _)| is_read_for_session(agent, path));
+    }
     let tape = tape_reader::tape(record, id, true).await?;
     let host = Arc::new(LiveHost::detached(Arc::clone(run), id, (agent.name.clone(), date)));
     let seed = ContentHash::of(b"summary");
@@ -94,7 +98,8 @@ async fn write(
     let version = services.models.house_version(&agent.model);
     let prompts = &services.prompts;
 
-    let mut writer = SummaryWriter { agent, denied, reason: None };
+    let without = agent.model.is_external().then(|| "the agent has no model of ours to write it".to_owned());
+    let mut writer = SummaryWriter { agent, denied, reason: without };
     let mut writes = Vec::new();
     for (number, (path, content)) in (1_u32..).zip(&messages) {
         let mut ctx = root.child(ScopeKey::Node("summary".to_owned(), number))?;

@@ -1,13 +1,16 @@
 //! The composed product: its database, models, datasets and workers.
 
 use crate::access::Authenticator;
+use crate::board_cache::BoardCache;
 use crate::config::{Config, Mode};
 use crate::deltas::DeltaBus;
+use crate::doors::DoorListener;
 use crate::embeddings::{Embeddings, VectorIndex};
 use crate::integrations::{ConnectTools, ProcessState, Telemetry};
 use crate::result_cache::ResultCache;
 use crate::streams::Streams;
 use anyhow::{Context as _, Result};
+use papertape_core::ports::BoxFuture;
 use papertape_llm::Gateway;
 use papertape_market::Catalogue;
 use papertape_runtime::services::Services;
@@ -15,6 +18,10 @@ use papertape_runtime::worker::Worker;
 use papertape_store::{DatabaseTarget, PortableFiles, Projector, Store};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use tokio::net::TcpListener;
+
+/// Serves the doors of running sessions, and nothing else, until the runtime ends.
+pub type ServeDoors = fn(App, TcpListener) -> BoxFuture<'static, ()>;
 
 /// The composed application.
 #[derive(Clone)]
@@ -47,8 +54,14 @@ pub struct App {
     pub telemetry: Arc<dyn Telemetry>,
     /// Connects to tool servers.
     pub tools: ConnectTools,
+    /// Where external agents reach their sessions in this process.
+    pub doors: Arc<DoorListener>,
+    /// Serves the doors in a process without a server.
+    pub(crate) serve_doors: Option<ServeDoors>,
     /// Cached results of stopped jobs that this process computed.
     pub results: Arc<ResultCache>,
+    /// Where completed runs belong on leaderboards, and ranked boards.
+    pub boards: Arc<BoardCache>,
 }
 
 /// How a command uses the database.
@@ -81,6 +94,26 @@ impl App {
             self.projector = Some(Arc::new(Projector::start(self.portable_files())));
         }
         self
+    }
+
+    /// Lets this process serve the doors of its sessions without a server, once [`Self::open_doors`] is called.
+    #[must_use]
+    pub fn with_doors(self, serve: ServeDoors) -> Self {
+        Self { serve_doors: Some(serve), ..self }
+    }
+
+    /// Serves the doors on a free port of loopback, unless this process has a server. They close with the process's
+    /// runtime.
+    ///
+    /// # Errors
+    /// No port is available.
+    pub async fn open_doors(&self) -> Result<()> {
+        if let Some(serve) = self.serve_doors
+            && let Some(listener) = self.doors.bind().await?
+        {
+            tokio::spawn(serve(self.clone(), listener));
+        }
+        Ok(())
     }
 
     /// Resolves once everything committed is also in the portable files.

@@ -4,8 +4,9 @@ use crate::access::Authenticator;
 use crate::app::{Access, App, make_data_dir, target};
 use crate::assistant;
 use crate::config::{Config, Mode, prompt_overrides, split_overrides};
-use crate::embeddings::{self, Embeddings, ExternalTools};
-use crate::integrations::Integrations;
+use crate::doors::DoorListener;
+use crate::embeddings::{self, Embeddings, ExternalTools, WithSentenceModel};
+use crate::integrations::{AgentSetup, Integrations};
 use crate::secrets;
 use anyhow::{Context as _, Result};
 use papertape_agents::prompt::PromptSet;
@@ -66,7 +67,7 @@ impl App {
         catalogue: Catalogue,
         integrations: Integrations,
     ) -> Result<Self> {
-        let Integrations { tools, telemetry } = integrations;
+        let Integrations { tools, agents, telemetry } = integrations;
         let env = |name: &str| std::env::var(name).ok();
         let gateway = Arc::new(Gateway::new(&config.models, &HouseModels, &env).context("models")?);
         let overrides = config.prompts.dir.as_deref().map(prompt_overrides).transpose()?.unwrap_or_default();
@@ -74,21 +75,26 @@ impl App {
         let place = config.prompts.dir.as_deref().map(|dir| format!("prompts in {}", dir.display()));
         let place = place.unwrap_or_else(|| "prompts".to_owned());
         let prompts = PromptSet::with_overrides(overrides).with_context(|| place.clone())?;
-        let redactor = secrets::redactor(&config, &gateway, &env)?;
+        let redactor = Arc::new(secrets::redactor(&config, &gateway, &env)?);
         let catalogue = Arc::new(catalogue);
         let model_dir = embeddings::house::dir(&config.data_dir);
         let embeddings = Arc::new(Embeddings::new(Arc::clone(&gateway), model_dir));
+        let doors = Arc::<DoorListener>::default();
+        let setup = AgentSetup::new(&config, Arc::clone(&doors), Arc::clone(&redactor));
+        let models = WithSentenceModel::new(Arc::clone(&gateway) as _, Arc::clone(&embeddings));
         let services = Services {
             record: Arc::clone(&telemetry).record(Arc::new(store.clone())),
             queue: Arc::new(store.clone()),
             shared_budgets: Arc::new(store.clone()),
             actions: Arc::clone(&telemetry).actions(Arc::new(store.clone())),
-            models: Arc::clone(&telemetry).models(Arc::clone(&gateway) as _),
+            models: Arc::clone(&telemetry).models(Arc::new(models)),
             tools: Arc::new(ExternalTools::new(tools(config.tools.clone()), Arc::clone(&embeddings))),
+            external: agents(setup),
+            doors: Arc::default(),
             clock: Arc::new(SystemClock),
             datasets: Arc::new(OpenedDatasets(Arc::clone(&catalogue))),
             prompts: Arc::new(prompts),
-            redactor: Arc::new(redactor),
+            redactor,
             call_slots: Arc::new(Semaphore::new(config.worker.parallel_calls.max(1))),
             linger: LINGER,
             exclusive_slot: Arc::new(Semaphore::new(1)),
@@ -118,7 +124,10 @@ impl App {
             authenticator,
             telemetry,
             tools,
+            doors,
+            serve_doors: None,
             results: Arc::default(),
+            boards: Arc::default(),
         };
         assistant::with_assistant(app, &assistant_overrides)
     }

@@ -4,6 +4,7 @@ mod agents;
 mod auth;
 mod chat;
 mod explain;
+mod external_agents;
 pub mod keys;
 mod load;
 mod mask;
@@ -30,6 +31,7 @@ use mask::{mask_urls, masked};
 
 pub use auth::AuthConfig;
 pub use chat::{ChatConfig, SearchService, WebSearchConfig};
+pub use external_agents::{ADAPTERS, ExternalAgent};
 pub use load::file_in_use;
 pub use otlp::OtlpConfig;
 pub use prompts::{PromptOverrides, split_overrides};
@@ -76,6 +78,8 @@ pub struct Config {
     pub simulation: SimulationDefaults,
     /// Agents, which `--model NAME` and `models: [NAME]` can name.
     pub agents: Vec<AgentConfig>,
+    /// External agents by name.
+    pub external_agents: BTreeMap<String, ExternalAgent>,
     /// The assistant.
     pub chat: ChatConfig,
     /// The web search service of the assistant.
@@ -239,7 +243,7 @@ pub struct WorkerConfig {
 
 impl WorkerConfig {
     fn check(&self) -> Result<()> {
-        above_zero(
+        in_range(
             "worker",
             &[
                 ("parallel_jobs", self.parallel_jobs as u64),
@@ -285,6 +289,7 @@ impl Default for Config {
             prompts: PromptsConfig::default(),
             simulation: SimulationDefaults::default(),
             agents: Vec::new(),
+            external_agents: BTreeMap::new(),
             chat: ChatConfig::default(),
             web_search: WebSearchConfig::default(),
             worker: WorkerConfig::default(),
@@ -359,6 +364,7 @@ impl Config {
     pub fn to_json(&self) -> Result<serde_json::Value> {
         let mut document = serde_json::to_value(self)?;
         mask_urls(&mut document);
+        external_agents::mask_variables(&mut document);
         if let Some(url) = &self.database_url {
             document["database_url"] = without_password(url).into();
         }
@@ -382,6 +388,7 @@ impl Config {
                 bail!("tools.{name}: invalid name; use letters, digits and `-`");
             }
         }
+        external_agents::check(&self.external_agents)?;
         self.server.check()?;
         self.worker.check()?;
         self.chat.check()?;
@@ -400,12 +407,26 @@ pub(crate) fn is_initial_cash(amount: Decimal) -> bool {
     amount > Decimal::ZERO && amount <= Decimal::from(MAX_INITIAL_CASH)
 }
 
-/// Rejects keys of a table that are 0 where 0 has no meaning.
-fn above_zero(table: &str, keys: &[(&str, u64)]) -> Result<()> {
-    match keys.iter().find(|(_, value)| *value == 0) {
-        Some((key, _)) => bail!("{table}.{key}: must be greater than 0"),
-        None => Ok(()),
+/// The longest duration that a setting may have, in seconds: a year. Longer ones are mistakes, such as milliseconds, and
+/// the largest of them are no instants that a clock or a database can add to now.
+const MAX_SECS: u64 = 31_536_000;
+
+/// Rejects keys of a table that are 0 where 0 has no meaning, and durations over a year. A key says its unit.
+fn in_range(table: &str, keys: &[(&str, u64)]) -> Result<()> {
+    for (key, value) in keys {
+        let max = match key.rsplit_once('_') {
+            Some((_, "secs")) => MAX_SECS,
+            Some((_, "ms")) => MAX_SECS * 1_000,
+            _ => u64::MAX,
+        };
+        if *value == 0 {
+            bail!("{table}.{key}: must be greater than 0");
+        }
+        if *value > max {
+            bail!("{table}.{key}: {value} is out of range; expected 1 to {max}");
+        }
     }
+    Ok(())
 }
 
 fn remove_nulls(document: &mut serde_json::Value) {

@@ -14,8 +14,8 @@ use serde_json::json;
 type Env<'a> = &'a dyn Fn(&str) -> Option<String>;
 
 /// A redactor for every configured credential: keys of providers, of data sources and of the web search, tool
-/// servers' variables, OTLP headers, the database's password. (For access tokens the configuration holds only
-/// hashes, and redaction recognizes their form.)
+/// servers' variables, external agents' variables and keys, OTLP headers, the database's password. (For access tokens
+/// the configuration holds only hashes, and redaction recognizes their form.)
 ///
 /// # Errors
 /// A credential that is shorter than redaction can search for, by name.
@@ -30,6 +30,11 @@ pub fn redactor(config: &Config, gateway: &Gateway, env: Env<'_>) -> Result<Reda
         let value = env(name)?;
         is_secret(name, &value).then(|| (name.clone(), value))
     }));
+    for agent in config.external_agents.values() {
+        secrets
+            .extend(agent.secrets(env).into_iter().filter(|(name, value)| is_secret_of_agent(name, value)));
+        secrets.extend(agent.key_env.as_deref().and_then(|variable| key(variable, env)));
+    }
     let sources = SourceName::ALL.into_iter().filter_map(|source| config.download.api_key_env(source));
     let search = config.web_search.service.and(config.web_search.key_variable());
     secrets.extend(sources.chain(search).filter_map(|variable| key(variable, env)));
@@ -45,6 +50,12 @@ fn key(variable: &str, env: Env<'_>) -> Option<(String, String)> {
         ApiKey::Found { variable, value } => Some((variable, value.expose_secret().to_owned())),
         ApiKey::NotNeeded | ApiKey::Missing(_) => None,
     }
+}
+
+/// Whether an external agent's variable is a secret. Its value may be a setting in plain sight, such as a model's
+/// name, so either its name or its form decides.
+fn is_secret_of_agent(name: &str, value: &str) -> bool {
+    Redactor::default().redact_value(json!({ name: value })).removed > 0
 }
 
 /// Whether a tool server's variable is a secret. For a short one, only its name decides: a port or a flag is

@@ -51,6 +51,7 @@ mod postgres;
 mod queue;
 mod read;
 mod record;
+mod reviews;
 mod rows;
 mod search;
 mod session_head;
@@ -73,14 +74,16 @@ pub use papertape_core::page::{Page, PageRequest};
 pub use portable::{FileReport, PortableFiles, Projector};
 pub use postgres::database_password;
 pub use read::{
-    AccountDay, AccountDays, AnalysisFilter, ArchiveRow, Close, ClosedDay, ConversationPage, Counts,
-    DailyValue, DayCounts, DayRow, DegradedDay, DegradedDays, ExperimentJobOverview, ExperimentRow,
+    AccountDay, AccountDays, AnalysisFilter, ArchiveRow, Close, ClosedDay, CompletedRun, ConversationPage,
+    Counts, DailyValue, DayCounts, DayRow, DegradedDay, DegradedDays, ExperimentJobOverview, ExperimentRow,
     ExposurePredicate, ExposureView, Figures, GivenFilter, GivenMemory, Instructions, JobCurves, JobDetails,
     JobEvent, JobFilter, JobOverview, JobSearch, JobTail, MemoryFilter, MessageView, NewestJob, OrderCounts,
-    OrderPlace, PartCounts, Placed, RecentUsage, ResultFilter, SessionBrief, SessionFilter, SessionRecord,
-    SessionResult, SessionView, ShownFilter, ShownRead, ShownSession, StepView, StoppedJob, StoredRound,
-    TradeFilter, UsageCost,
+    OrderPlace, PartCounts, Placed, RecentUsage, ResultFilter, ReviewFilter, ReviewedSession, SessionBrief,
+    SessionFilter, SessionRecord, SessionResult, SessionView, ShownFilter, ShownRead, ShownSession, StepView,
+    StoppedJob, StoredRound, TradeFilter, UsageCost,
 };
+pub use reviews::ReviewWrite;
+pub use search::query_words;
 pub use sqlite::{FileSpace, upgrade as upgrade_file};
 pub use store::{DatabaseTarget, Store};
 pub use vectors::{StoredVector, VectorFor};

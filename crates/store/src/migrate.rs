@@ -46,6 +46,7 @@ pub(crate) const MIGRATIONS: &[Migration] = migrations! {
     18 "0018" "parts",
     19 "0019" "experiments",
     20 "0020" "job_labels",
+    21 "0021" "session_reviews",
 };
 
 pub(crate) const VERSIONS: &str = "CREATE TABLE IF NOT EXISTS schema_version (

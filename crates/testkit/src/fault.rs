@@ -5,6 +5,7 @@
 //! those of the database's `CommitObserver`, which tests connect to [`FaultPoints::pass`].
 
 use futures::FutureExt as _;
+use papertape_core::external::{DoorProtocol, ModelDoorRequest, ModelDoorResponse};
 use papertape_core::id::{AgentName, ContentHash, JobId};
 use papertape_core::message::{CallFailure, ModelName, ModelRequest, Usage};
 use papertape_core::ports::{
@@ -229,6 +230,18 @@ impl ModelClient for FaultyStore<dyn ModelClient> {
         delta: Option<DeltaSink<'a>>,
     ) -> BoxFuture<'a, Result<ModelResponse, AttemptFailure>> {
         self.around(("before call", "after answer"), self.inner.call(request, delta)).boxed()
+    }
+
+    fn forward<'a>(
+        &'a self,
+        request: &'a ModelDoorRequest,
+        delta: Option<DeltaSink<'a>>,
+    ) -> BoxFuture<'a, Result<ModelDoorResponse, AttemptFailure>> {
+        self.around(("before call", "after answer"), self.inner.forward(request, delta)).boxed()
+    }
+
+    fn protocols(&self, model: &ModelName) -> Vec<DoorProtocol> {
+        self.inner.protocols(model)
     }
 
     fn check(&self, model: &ModelName) -> Result<(), String> {

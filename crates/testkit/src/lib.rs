@@ -7,6 +7,7 @@ mod assistant;
 pub mod bench;
 pub mod clock;
 pub mod data;
+pub mod external;
 pub mod fault;
 pub mod host;
 pub mod kept;

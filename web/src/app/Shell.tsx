@@ -1,5 +1,5 @@
 // The frame of every view: navigation, server health, keyboard shortcuts.
-import { useQuery } from '@tanstack/react-query'
+import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { Link, Outlet, useRouterState } from '@tanstack/react-router'
 import { useEffect, useLayoutEffect, useRef, useState } from 'react'
 import { health as healthQuery, useRefetchOnReturn, useServerState } from '@/server/health'
@@ -15,6 +15,7 @@ const NAVIGATION: { to: string; icon: IconName; text: TextKey; gap?: boolean }[]
   { to: '/app/runs', icon: 'runs', text: 'nav.runs' },
   { to: '/app/compare', icon: 'compare', text: 'nav.compare' },
   { to: '/app/experiments', icon: 'experiments', text: 'nav.experiments' },
+  { to: '/app/leaderboard', icon: 'leaderboard', text: 'nav.leaderboard' },
   { to: '/app/memory', icon: 'memory', text: 'nav.memory' },
   { to: '/app/data', icon: 'data', text: 'nav.data' },
   { to: '/app/profiles', icon: 'profiles', text: 'nav.profiles' },
@@ -22,6 +23,9 @@ const NAVIGATION: { to: string; icon: IconName; text: TextKey; gap?: boolean }[]
   { to: '/app/plans', icon: 'plans', text: 'nav.plans' },
   { to: '/app/settings', icon: 'settings', text: 'nav.settings', gap: true },
 ]
+
+/** How often to check whether the first view has its data. */
+const PRELOAD_MS = 250
 
 export function Shell() {
   const t = useText()
@@ -35,10 +39,16 @@ export function Shell() {
   }, [title])
   useShortcuts(() => setKeysOpen(true))
   useEffect(followSystemTheme, [])
+  const client = useQueryClient()
   useEffect(() => {
     const idle = window.requestIdleCallback?.bind(window) ?? ((run: () => void) => setTimeout(run, 1000))
-    idle(() => void preloadViews())
-  }, [])
+    // The data of the first view comes before the other views.
+    let timer = setTimeout(function preload() {
+      if (client.isFetching() > 0) timer = setTimeout(preload, PRELOAD_MS)
+      else idle(() => void preloadViews())
+    }, PRELOAD_MS)
+    return () => clearTimeout(timer)
+  }, [client])
   // Moves the focus to the new view, so that screen readers read it from the start.
   const first = useRef(true)
   useEffect(() => {
@@ -130,7 +140,7 @@ function Banner() {
   )
 }
 
-const HEALTH_MARK = { unknown: 'queued', ok: 'completed', failing: 'failed', away: 'failed' } as const
+const HEALTH_MARK = { unknown: 'queued', ok: 'completed', failing: 'failed', slow: 'degraded', away: 'failed' } as const
 
 function Foot({ onKeys }: { onKeys: () => void }) {
   const t = useText()

@@ -1,14 +1,16 @@
 // Routes. All views are under /app/, which no API route uses.
-import { createRootRoute, createRoute, createRouter, Link, redirect } from '@tanstack/react-router'
+import type { QueryClient } from '@tanstack/react-query'
+import { createRootRouteWithContext, createRoute, createRouter, Link, redirect } from '@tanstack/react-router'
 import type { CompareSearch } from '@/features/compare/select'
-import { parseRunsSearch } from '@/features/runs/address'
+import { parseRunsSearch, queryOf } from '@/features/runs/address'
+import { runList } from '@/server/runList'
 import { useText } from '@/shared/i18n'
 import { Empty, Loading } from '@/shared/ui/states'
 import { lazyRouteComponent } from './lazyView'
 import { RouteError } from './RouteError'
 import { Shell } from './Shell'
 
-const root = createRootRoute({ component: Shell, notFoundComponent: NotFound })
+const root = createRootRouteWithContext<{ client: QueryClient }>()({ component: Shell, notFoundComponent: NotFound })
 
 const toRuns = () => {
   throw redirect({ to: '/app/runs', replace: true })
@@ -22,6 +24,12 @@ const runs = createRoute({
   getParentRoute: () => root,
   path: '/app/runs',
   validateSearch: parseRunsSearch,
+  loaderDeps: ({ search }) => queryOf(search),
+  // Its data and its code are fetched at the same time. Nothing waits for either here.
+  loader: ({ context: { client }, deps }) => {
+    const query = runList(deps)
+    if (client.getQueryData(query.queryKey) === undefined) void client.prefetchInfiniteQuery(query)
+  },
   component: lazyRouteComponent(() => import('@/features/runs/RunsPage'), 'RunsPage'),
 })
 const run = createRoute({
@@ -114,6 +122,12 @@ const experiment = createRoute({
   path: '/app/experiments/$experimentId',
   component: lazyRouteComponent(() => import('@/features/experiments/ExperimentPage'), 'ExperimentPage'),
 })
+const leaderboard = createRoute({
+  getParentRoute: () => root,
+  path: '/app/leaderboard',
+  validateSearch: (search): { board?: string } => ({ board: nonEmpty(search.board) }),
+  component: lazyRouteComponent(() => import('@/features/leaderboard/LeaderboardPage'), 'LeaderboardPage'),
+})
 const chat = createRoute({
   getParentRoute: () => root,
   path: '/app/chat',
@@ -135,10 +149,11 @@ const settings = createRoute({
   component: lazyRouteComponent(() => import('@/features/settings/SettingsPage'), 'SettingsPage'),
 })
 
-const tree = root.addChildren([home, app, runs, run, session, numbered, memory, data, profiles, compare, experiments, experiment, chat, plans, settings])
+const tree = root.addChildren([home, app, runs, run, session, numbered, memory, data, profiles, compare, experiments, experiment, leaderboard, chat, plans, settings])
 
-export function makeRouter() {
+export function makeRouter(client: QueryClient) {
   return createRouter({
+    context: { client },
     routeTree: tree,
     defaultPreload: 'intent',
     defaultPendingComponent: Pending,
@@ -165,7 +180,7 @@ function NotFound() {
   const t = useText()
   return (
     <div className="page">
-      <Empty title={t('state.nowhere')}>
+      <Empty title={t('state.nowhere')} isPage>
         <Link to="/app/runs">{t('nav.runs')}</Link>
       </Empty>
     </div>

@@ -11,6 +11,7 @@ const VIEWS: Record<string, { to: string; text: TextKey }> = {
   r: { to: '/app/runs', text: 'nav.runs' },
   v: { to: '/app/compare', text: 'nav.compare' },
   e: { to: '/app/experiments', text: 'nav.experiments' },
+  b: { to: '/app/leaderboard', text: 'nav.leaderboard' },
   m: { to: '/app/memory', text: 'nav.memory' },
   d: { to: '/app/data', text: 'nav.data' },
   p: { to: '/app/profiles', text: 'nav.profiles' },

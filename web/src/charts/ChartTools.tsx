@@ -1,5 +1,6 @@
-// The controls of a chart: range presets, log scale, reset.
+// The controls of a chart: range presets, log scale, reset, downloads.
 import { useText } from '@/shared/i18n'
+import { ExportMenu, type ExportProps } from '@/shared/ui/exportMenu'
 import type { Preset, RangeName } from './ranges'
 
 interface Props {
@@ -9,9 +10,10 @@ interface Props {
   log: boolean
   onLog: (log: boolean) => void
   onReset: () => void
+  files: ExportProps
 }
 
-export function ChartTools({ presets, range, onRange, log, onLog, onReset }: Props) {
+export function ChartTools({ presets, range, onRange, log, onLog, onReset, files }: Props) {
   const t = useText()
   return (
     <div className="row wrap chart-tools">
@@ -30,6 +32,7 @@ export function ChartTools({ presets, range, onRange, log, onLog, onReset }: Pro
       <button type="button" className="button small" title={t('chart.reset.what')} onClick={onReset}>
         {t('chart.reset')}
       </button>
+      <ExportMenu {...files} />
     </div>
   )
 }

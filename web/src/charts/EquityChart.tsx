@@ -2,6 +2,7 @@
 // all planned days, from the start before the first one.
 import { AreaSeries, createChart, createSeriesMarkers, type IChartApi, type ISeriesApi, type ISeriesMarkersPluginApi, LineSeries, LineStyle, type SeriesMarker, type Time } from 'lightweight-charts'
 import { useEffect, useMemo, useRef } from 'react'
+import type { TableData } from '@/shared/csv'
 import { type Format, useFormat } from '@/shared/format'
 import { LOCALES, useLanguage, useText } from '@/shared/i18n'
 import { useSettings } from '@/shared/settings'
@@ -31,6 +32,8 @@ interface Props {
   /** The day under the pointer, or `null`. */
   onDay?: (date: string | null) => void
   onPick?: (date: string) => void
+  /** The name of its files. */
+  name?: string
 }
 
 type Series = ISeriesApi<'Line' | 'Area'>
@@ -50,7 +53,7 @@ const MIN_SCALE = { priceRange: { minValue: 0.995, maxValue: 1.005 } }
 /** With more agents, drawdowns are lines, because areas would hide each other. */
 const MAX_AREAS = 3
 
-export function EquityChart({ curves, start, dates, onDay, onPick }: Props) {
+export function EquityChart({ curves, start, dates, onDay, onPick, name = 'equity' }: Props) {
   const t = useText()
   const language = useLanguage()
   const settings = useSettings()
@@ -130,12 +133,22 @@ export function EquityChart({ curves, start, dates, onDay, onPick }: Props) {
 
   return (
     <figure className="chart">
-      <ChartTools presets={presets} range={view.range} onRange={view.onRange} log={view.log} onLog={view.setLog} onReset={view.onReset} />
+      <ChartTools presets={presets} range={view.range} onRange={view.onRange} log={view.log} onLog={view.setLog} onReset={view.onReset} files={{ what: t('chart.equity'), name, csv: () => fileOf(curves), image: () => chart.current?.takeScreenshot() ?? null }} />
       <div className="chart-box equity" ref={box} role="img" aria-label={t('chart.equity')} />
       {curves.some((curve) => curve.degraded?.length) && <figcaption className="quiet chart-events">{t('chart.degraded')}</figcaption>}
       <Credit />
     </figure>
   )
+}
+
+/** A row for each point of each curve. Returns and drawdowns are fractions. */
+function fileOf(curves: Curve[]): TableData {
+  const rows = curves.flatMap(({ id, points, degraded = [] }) => {
+    const days = new Set(degraded)
+    const drawdowns = drawdown(points)
+    return points.map(({ date, value }, at) => [id, date, value, drawdowns[at]?.value, days.has(date)])
+  })
+  return { columns: ['curve', 'date', 'total_return', 'drawdown', 'is_degraded'], rows }
 }
 
 /** The chart draws growth, so that a log scale is possible. Its labels are returns. */

@@ -1,9 +1,10 @@
 // Lines over days, with a line at zero.
 import { createChart, type IChartApi, LineSeries, type Time } from 'lightweight-charts'
-import { useEffect, useRef } from 'react'
+import { type RefObject, useEffect, useRef } from 'react'
 import { useFormat } from '@/shared/format'
 import { LOCALES, useLanguage } from '@/shared/i18n'
 import { useSettings } from '@/shared/settings'
+import { ExportMenu } from '@/shared/ui/exportMenu'
 import { Credit } from './Credit'
 import { chartOptions, resolveColor } from './theme'
 
@@ -13,11 +14,22 @@ export interface Line {
   points: { date: string; value: number }[]
 }
 
-export function LinesChart({ label, lines, display }: { label: string; lines: Line[]; display: (value: number) => string }) {
+interface Props {
+  label: string
+  /** The name of its files. */
+  name: string
+  /** What the values are, as a column of the file. */
+  value: string
+  lines: Line[]
+  display: (value: number) => string
+}
+
+export function LinesChart({ label, name, value, lines, display }: Props) {
   const language = useLanguage()
   const settings = useSettings()
   const format = useFormat()
   const box = useRef<HTMLDivElement>(null)
+  const drawn: RefObject<IChartApi | null> = useRef(null)
   useEffect(() => {
     if (!box.current) return
     const chart: IChartApi = createChart(box.current, chartOptions(LOCALES[language], format.day))
@@ -31,10 +43,17 @@ export function LinesChart({ label, lines, display }: { label: string; lines: Li
       chart.addSeries(LineSeries, { ...common, color: resolveColor(line.token), lineWidth: 2 }).setData(line.points.map(({ date, value }) => ({ time: date as Time, value })))
     }
     chart.timeScale().fitContent()
-    return () => chart.remove()
+    drawn.current = chart
+    return () => {
+      drawn.current = null
+      chart.remove()
+    }
   }, [lines, display, language, settings, format])
   return (
     <figure className="chart">
+      <div className="chart-tools row">
+        <ExportMenu what={label} name={name} csv={() => ({ columns: ['line', 'date', value], rows: lines.flatMap((line) => line.points.map((point) => [line.id, point.date, point.value])) })} image={() => drawn.current?.takeScreenshot() ?? null} />
+      </div>
       <div className="chart-box lines" ref={box} role="img" aria-label={label} />
       <Credit />
     </figure>

@@ -2,6 +2,8 @@
 import { CandlestickSeries, createChart, createSeriesMarkers, HistogramSeries, type IChartApi, type ISeriesApi, type ISeriesMarkersPluginApi, LineSeries, type SeriesMarker, type Time } from 'lightweight-charts'
 import { type RefObject, useEffect, useMemo, useRef, useState } from 'react'
 import type { Bar, ShareEvent } from '@/server/types'
+import type { TableData } from '@/shared/csv'
+import { fileName } from '@/shared/fileName'
 import { signClass, useFormat } from '@/shared/format'
 import { LOCALES, useLanguage, useText } from '@/shared/i18n'
 import { useSettings } from '@/shared/settings'
@@ -145,7 +147,7 @@ export function PriceChart({ label, bars, fills = NONE, events = NO_EVENTS, degr
     <figure className="chart">
       <div className="row wrap chart-head">
         <Readout bars={closed} at={readout} />
-        <ChartTools presets={presets} range={view.range} onRange={view.onRange} log={view.log} onLog={view.setLog} onReset={view.onReset} />
+        <ChartTools presets={presets} range={view.range} onRange={view.onRange} log={view.log} onLog={view.setLog} onReset={view.onReset} files={{ what: t('chart.price', { symbol: label }), name: fileName('prices', label), csv: () => fileOf(label, bars, fills, events, degraded), image: () => chartRef.current?.takeScreenshot() ?? null }} />
       </div>
       <div className="chart-box price" ref={box} role="img" aria-label={t('chart.price', { symbol: label })} />
       {events.length > 0 && <Events events={events} />}
@@ -153,6 +155,21 @@ export function PriceChart({ label, bars, fills = NONE, events = NO_EVENTS, degr
       <Credit />
     </figure>
   )
+}
+
+/** A row for each bar, with what happened on its day. Prices are as traded. */
+function fileOf(symbol: string, bars: Bar[], fills: Fill[], events: ShareEvent[], degraded: string[]): TableData {
+  const filled = marks(fills)
+  const quantity = (date: string, buys: boolean) => filled.find((fill) => fill.date === date && fill.buys === buys)?.quantity
+  const eventOf = (date: string, kind: string) => events.find((event) => event.date === date && event.kind === kind)
+  const days = new Set(degraded)
+  return {
+    columns: ['symbol', 'date', 'open', 'high', 'low', 'close', 'volume', 'bought_quantity', 'sold_quantity', 'split_ratio', 'dividend_per_share', 'is_degraded'],
+    rows: bars.map(({ date, open, high, low, close, volume }) => [
+      symbol, date, open, high, low, close, volume,
+      quantity(date, true), quantity(date, false), eventOf(date, 'split')?.ratio, eventOf(date, 'dividend')?.amount, days.has(date),
+    ]),
+  }
 }
 
 /** The bar under the pointer, else the newest. */

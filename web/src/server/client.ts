@@ -1,4 +1,5 @@
 // The only module that sends requests. Views use `queries.ts` and `writes.ts`; no other module knows an API path.
+import { noteContact } from './contact'
 import type { paths } from './schema'
 
 /** A failed request: rejected by the server, or not delivered. */
@@ -49,6 +50,8 @@ export async function request(url: string, init: RequestInit = {}, acceptedStatu
     if (init.signal?.aborted) throw error
     throw new ApiError(0, 'offline', 'cannot reach the server')
   }
+  // A gateway responds with 502 to 504 for a server that is away.
+  if (response.status < 502 || response.status === acceptedStatus) noteContact()
   if (response.ok || response.status === acceptedStatus) return response
   // Not logged in: the server's login page leads back here.
   if (response.status === 401) location.assign(`/login?next=${encodeURIComponent(location.pathname + location.search)}`)

@@ -1,52 +1,56 @@
 // Whether the server responds, for everything on the page that depends on it.
-import { queryOptions, useQuery, useQueryClient } from '@tanstack/react-query'
-import { useEffect, useRef, useState } from 'react'
+import { type QueryClient, queryOptions, useQueryClient } from '@tanstack/react-query'
+import { useEffect, useRef, useSyncExternalStore } from 'react'
 import { ApiError, sendOr } from './client'
+import { HealthMonitor, type ServerState, TIMEOUT_MS } from './healthMonitor'
 import type { Health } from './types'
 
-/** The interval of the checks. With `SLOW_MS`, the mark turns within three seconds. */
-const CHECK_MS = 1500
-/** A check without a response for this long counts as no response. */
-const SLOW_MS = 1200
-/** A check is abandoned after this time, so that the next one can succeed. */
-const TIMEOUT_MS = 5000
+export type { ServerState } from './healthMonitor'
 
+// An unhealthy server responds with 503 and the same body.
+const readHealth = (signal: AbortSignal) => sendOr<Health>(503, '/health', signal)
+
+/** What the server says of itself. The monitor keeps it fresh. */
 export const health = () =>
   queryOptions({
     queryKey: ['health'],
-    // An unhealthy server responds with 503 and the same body.
     queryFn: async ({ signal }) => {
       const timeout = AbortSignal.timeout(TIMEOUT_MS)
       try {
-        return await sendOr<Health>(503, '/health', AbortSignal.any([signal, timeout]))
+        return await readHealth(AbortSignal.any([signal, timeout]))
       } catch (error) {
         if (timeout.aborted && !signal.aborted) throw new ApiError(0, 'offline', 'no response from the server')
         throw error
       }
     },
-    refetchInterval: CHECK_MS,
-    staleTime: CHECK_MS,
+    staleTime: 5000,
     retry: false,
   })
 
-/** `away`: it cannot be reached or does not respond. */
-export type ServerState = 'unknown' | 'ok' | 'failing' | 'away'
+const monitors = new WeakMap<QueryClient, HealthMonitor>()
+
+function monitorOf(client: QueryClient): HealthMonitor {
+  let monitor = monitors.get(client)
+  if (!monitor) {
+    const sources = {
+      check: readHealth,
+      now: () => performance.now(),
+      after: (ms: number, run: () => void) => {
+        const timer = setTimeout(run, ms)
+        return () => clearTimeout(timer)
+      },
+      isHidden: () => document.hidden,
+    }
+    monitor = new HealthMonitor(sources, (found) => client.setQueryData(health().queryKey, found))
+    monitors.set(client, monitor)
+  }
+  return monitor
+}
 
 /** The state of the server, at most three seconds old while the page is visible. */
 export function useServerState(): ServerState {
-  const { data, error, fetchStatus } = useQuery(health())
-  const isChecking = fetchStatus === 'fetching'
-  const [isSlow, setSlow] = useState(false)
-  useEffect(() => {
-    if (!isChecking) return
-    const timer = setTimeout(() => setSlow(true), SLOW_MS)
-    return () => {
-      clearTimeout(timer)
-      setSlow(false)
-    }
-  }, [isChecking])
-  if (error || isSlow) return 'away'
-  return data === undefined ? 'unknown' : data.status === 'ok' ? 'ok' : 'failing'
+  const monitor = monitorOf(useQueryClient())
+  return useSyncExternalStore(monitor.subscribe, monitor.state)
 }
 
 /** Fetches what failed while the server was away, as soon as it is back. Used once, by the shell. */

@@ -14,7 +14,7 @@ export const FIRST_PAGE = 200
  * - `loading`: no response yet
  * - `live`: the stream is open
  * - `polling`: the stream broke; the log is requested every five seconds
- * - `lost`: five requests in a row failed; polling has stopped
+ * - `lost`: five requests in a row failed; polling has stopped until the server is back
  * - `ended`: the job has ended; the log is read-only
  * - `missing`: the job does not exist
  */
@@ -108,21 +108,29 @@ export class JobLogFollower {
     this.stop.abort()
   }
 
-  /** Polls without waiting for the rest of the interval. */
-  pollNow(): void {
+  /** The server responds again: polls without waiting for the rest of the interval, also after `lost`. */
+  async serverIsBack(): Promise<void> {
+    if (this.state.phase === 'lost') return this.retry()
+    // Failures from before do not count.
+    if (this.state.failures > 0) this.set({ failures: 0 })
     this.wake.abort()
   }
 
   /** Tries again after `lost`. */
   async retry(): Promise<void> {
+    if (this.state.loaded) return this.continueFromCursor()
     this.close()
     this.set({ phase: 'loading', failures: 0, error: null })
     await this.run()
   }
 
-  /** Continues when an ended job runs again. Loaded rows stay. */
+  /** Continues when an ended job runs again. */
   async resume(): Promise<void> {
-    if (this.state.phase !== 'ended') return
+    if (this.state.phase === 'ended') await this.continueFromCursor()
+  }
+
+  /** Loads what is newer than the loaded rows, which stay, and follows the job. */
+  private async continueFromCursor(): Promise<void> {
     this.close()
     this.stop = new AbortController()
     const signal = this.stop.signal
@@ -254,7 +262,7 @@ export class JobLogFollower {
     return true
   }
 
-  /** Waits for the next poll, or until `pollNow`. */
+  /** Waits for the next poll, or until the server is back. */
   private async waitForPoll(signal: AbortSignal): Promise<void> {
     this.wake = new AbortController()
     try {

@@ -89,32 +89,54 @@ export interface SearchHit {
   date: string
   model: string
   messages: Message[]
+  /** Whether its messages are being read, were read, or are too many to read all of them. */
+  search: 'reading' | 'done' | 'cut'
 }
 
-/** Sessions per search, messages per session, and messages that are read of each session to find them. */
+/** Sessions per search, and messages shown of each. */
 const MAX_SESSIONS = 8
 const MAX_HITS = 3
-const MAX_READ = 1000
+/** Messages per page, and pages read of each session to find the hits. */
+const SEARCHED_PAGE = 1000
+const MAX_PAGES = 50
+export const MAX_SEARCHED = MAX_PAGES * SEARCHED_PAGE
 
-/** Sessions in which one message has all these words, with these messages as far as they are among its first ones. */
+/** Sessions in which one message has all these words, with the first of these messages. */
 export const messageSearch = (words: string) =>
   queryOptions({
     queryKey: ['search', words],
     enabled: words !== '',
     staleTime: 60_000,
-    queryFn: async ({ signal }): Promise<SearchHit[]> => {
+    queryFn: async ({ signal, client, queryKey }): Promise<SearchHit[]> => {
       const found = await read('/reasoning', {}, { q: words, limit: MAX_SESSIONS }, signal).catch((error: unknown) => {
         if (error instanceof ApiError && error.status === 404) return null
         throw error
       })
-      return Promise.all(
-        (found?.sessions ?? []).map(async ({ session_id, job_id, date, model }) => {
-          const page = await read('/sessions/{session_id}/messages', { session_id }, { limit: MAX_READ }, signal)
-          return { session_id, job_id, date, model, messages: matching(page.messages, words).slice(0, MAX_HITS) }
+      const hits = (found?.sessions ?? []).map(({ session_id, job_id, date, model }): SearchHit => ({ session_id, job_id, date, model, messages: [], search: 'reading' }))
+      // Long sessions take longer: show each hit as soon as its messages are found.
+      await Promise.all(
+        hits.map(async (hit) => {
+          const messages = await findMessages(hit.session_id, words, signal)
+          hit.messages = messages ?? []
+          hit.search = messages ? 'done' : 'cut'
+          if (!signal.aborted) client.setQueryData(queryKey, hits.map((one) => ({ ...one })))
         }),
       )
+      return hits
     },
   })
+
+/** The first messages of a session that contain all words: reads pages until one has any. `null` if there are too many. */
+async function findMessages(session: number, words: string, signal: AbortSignal): Promise<Message[] | null> {
+  let cursor: string | undefined
+  for (let pages = 0; pages < MAX_PAGES; pages += 1) {
+    const page = await read('/sessions/{session_id}/messages', { session_id: session }, { limit: SEARCHED_PAGE, cursor }, signal)
+    const hits = matching(page.messages, words).slice(0, MAX_HITS)
+    if (hits.length > 0 || !page.next_cursor) return hits
+    cursor = page.next_cursor
+  }
+  return null
+}
 
 /** The messages that contain all words. */
 export function matching(messages: Message[], words: string): Message[] {

@@ -179,8 +179,6 @@ export function useLiveJob(jobId: string, running: boolean, key?: readonly unkno
       onState: (state) => {
         if (stop.signal.aborted) return
         if (state === 'broken') survives.current = false
-        // The server responds again before the next check.
-        if (state === 'updating' && isAwayRef.current) void client.refetchQueries({ queryKey: ['health'] })
         setConnection(state)
       },
       stream: (options) => readStream(jobId, options),

@@ -3,7 +3,7 @@ import { http, HttpResponse } from 'msw'
 import { expect, it } from 'vitest'
 import { network } from '@/test/network'
 import { makeQueryClient } from './cache'
-import { steps, conversation } from './queries'
+import { conversation, jobResults, steps } from './queries'
 
 it('shows the first page of a long list while the rest loads, and never shrinks', async () => {
   const step = (n: number) => ({ path: `solo#1/model#${n}` })
@@ -61,4 +61,20 @@ it('loads a conversation with a small first page, then large ones, and knows the
   const { data } = observer.getCurrentResult()
   expect(data?.instructions).toEqual([{ node: 'solo#1', content: 'Trade.' }])
   expect(data?.messages.map((one) => one.message_index)).toEqual([0, 1, 2])
+})
+
+it('requests shared baselines once, and gives them to the agents that share them', async () => {
+  let query = new URLSearchParams()
+  const baselines = { buy_and_hold: {}, equal_weight: {} }
+  network.use(
+    http.get('/results', ({ request }) => {
+      query = new URL(request.url).searchParams
+      const results = ['a', 'b', 'c'].map((model) => ({ model, baselines: null }))
+      return HttpResponse.json({ results, shared_baselines: [{ models: ['a', 'c'], baselines }] })
+    }),
+  )
+  const found = await makeQueryClient().fetchQuery(jobResults('job'))
+  expect(query.get('baselines')).toBe('shared')
+  expect(found?.results.map((result) => result.baselines)).toEqual([baselines, null, baselines])
+  expect(found?.results[0]?.baselines).toBe(found?.results[2]?.baselines)
 })

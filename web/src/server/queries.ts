@@ -84,9 +84,18 @@ export const curves = (id: string) =>
 export const jobResults = (id: string, benchmark?: string) =>
   queryOptions({
     queryKey: ['job', id, 'results', ...(benchmark ? [benchmark] : [])],
-    queryFn: async ({ signal }) => (await orNull(read('/results', {}, { job_id: id, benchmark }, signal))) as RangeResults | null,
+    queryFn: async ({ signal }) => {
+      const found = (await orNull(read('/results', {}, { job_id: id, benchmark, baselines: 'shared' }, signal))) as RangeResults | null
+      return found && withBaselines(found)
+    },
     staleTime: 30_000,
   })
+
+/** Results whose agents share their baselines, with these in each result. Long runs are much shorter to send so. */
+function withBaselines({ shared_baselines: shared, ...range }: RangeResults): RangeResults {
+  const byModel = new Map(shared?.flatMap(({ models, baselines }) => models.map((model) => [model, baselines] as const)))
+  return { ...range, results: range.results.map((result) => ({ ...result, baselines: byModel.get(result.model) ?? result.baselines })) }
+}
 
 export const dayResult = (id: string, date: string, model: string) =>
   queryOptions({

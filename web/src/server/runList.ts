@@ -1,7 +1,7 @@
-// The list of runs, which the server searches, filters and sorts, and the labels of runs.
-import { infiniteQueryOptions, type InfiniteData, useMutation, useQueryClient } from '@tanstack/react-query'
-import { address, read, send } from './client'
-import type { Job, Jobs, Labels, LabelsPatch } from './types'
+// The list of runs, which the server searches, filters and sorts.
+import { infiniteQueryOptions } from '@tanstack/react-query'
+import { read } from './client'
+import type { Job } from './types'
 
 /** Which runs, and in which order: parameters of `GET /jobs`. */
 export interface RunListQuery {
@@ -48,19 +48,4 @@ export async function readAllRuns(query: RunListQuery): Promise<Job[]> {
     cursor = page.next_cursor ?? undefined
   } while (cursor)
   return all
-}
-
-/** Changes the labels of a run, and shows them in every list without reading it again. */
-export function useLabels(jobId: string) {
-  const client = useQueryClient()
-  return useMutation({
-    mutationFn: (patch: LabelsPatch) => send<{ labels: Labels }>('PATCH', address('/jobs/{id}/labels', { id: jobId }), patch),
-    onSuccess: ({ labels }) => {
-      const change = (job: Job): Job => (job.job_id === jobId ? { ...job, labels } : job)
-      client.setQueriesData<InfiniteData<Jobs>>({ queryKey: ['jobs'] }, (list) =>
-        list && { ...list, pages: list.pages.map((page) => ({ ...page, jobs: page.jobs.map(change) })) },
-      )
-      client.setQueryData<Job>(['job', jobId, 'summary'], (job) => job && change(job))
-    },
-  })
 }

@@ -4027,6 +4027,114 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/jobs/{job_id}/reviews": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List a job's sessions with a score or a note */
+        get: {
+            parameters: {
+                query?: {
+                    /** @description Only sessions with this score or a higher one. */
+                    min_score?: number;
+                    /** @description Only sessions with this score or a lower one. */
+                    max_score?: number;
+                    /** @description Max sessions. */
+                    limit?: number;
+                    /** @description `next_cursor` of the previous page. */
+                    cursor?: string;
+                };
+                header?: never;
+                path: {
+                    /** @description The job */
+                    job_id: string;
+                };
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                /** @description Reviewed sessions, by day and agent */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["ReviewsResponse"];
+                    };
+                };
+                /** @description invalid input */
+                400: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        /**
+                         * @example {
+                         *       "error": "invalid_input",
+                         *       "message": "limit: 0 is out of range; expected 1 to 200"
+                         *     }
+                         */
+                        "application/json": components["schemas"]["ErrorBody"];
+                    };
+                };
+                /** @description unauthorized */
+                401: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        /**
+                         * @example {
+                         *       "error": "unauthorized",
+                         *       "message": "authentication required: send a token as `Authorization: Bearer …`, or log in at /login"
+                         *     }
+                         */
+                        "application/json": components["schemas"]["ErrorBody"];
+                    };
+                };
+                /** @description host not allowed */
+                403: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        /**
+                         * @example {
+                         *       "error": "host_not_allowed",
+                         *       "message": "the Host header does not name this server; see server.allowed_hosts"
+                         *     }
+                         */
+                        "application/json": components["schemas"]["ErrorBody"];
+                    };
+                };
+                /** @description not found */
+                404: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        /**
+                         * @example {
+                         *       "error": "not_found",
+                         *       "message": "no session matches"
+                         *     }
+                         */
+                        "application/json": components["schemas"]["ErrorBody"];
+                    };
+                };
+            };
+        };
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/jobs/{job_id}/stream": {
         parameters: {
             query?: never;
@@ -4140,6 +4248,125 @@ export interface paths {
                         [name: string]: unknown;
                     };
                     content: {
+                        "application/json": components["schemas"]["ErrorBody"];
+                    };
+                };
+            };
+        };
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/leaderboard": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Rank configurations over comparable runs
+         * @description A board has the completed runs with the same dataset, market, universe, costs, fill, mask and days. Runs that differ
+         *     in any of these are on different boards. Entries that are not distinguishable share their ranks.
+         */
+        get: {
+            parameters: {
+                query?: {
+                    /** @description Only this board. */
+                    board?: string;
+                    /**
+                     * @description Boards on this dataset, by name or content hash.
+                     * @example us-daily-2000-2013
+                     */
+                    dataset?: string;
+                    /**
+                     * @description Boards of this market profile.
+                     * @example us-equity
+                     */
+                    market?: string;
+                    /** @description Boards with a run of this model or agent. Their other entries stay, because ranks depend on them. */
+                    model?: string;
+                    /** @description `true`: only list the boards, without entries. */
+                    summary?: boolean;
+                    /** @description Max boards. Default: 10. */
+                    limit?: number;
+                };
+                header?: never;
+                path?: never;
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                /** @description The boards with their entries */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["LeaderboardResponse"];
+                    };
+                };
+                /** @description invalid input */
+                400: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        /**
+                         * @example {
+                         *       "error": "invalid_input",
+                         *       "message": "limit: 0 is out of range; expected 1 to 200"
+                         *     }
+                         */
+                        "application/json": components["schemas"]["ErrorBody"];
+                    };
+                };
+                /** @description unauthorized */
+                401: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        /**
+                         * @example {
+                         *       "error": "unauthorized",
+                         *       "message": "authentication required: send a token as `Authorization: Bearer …`, or log in at /login"
+                         *     }
+                         */
+                        "application/json": components["schemas"]["ErrorBody"];
+                    };
+                };
+                /** @description host not allowed */
+                403: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        /**
+                         * @example {
+                         *       "error": "host_not_allowed",
+                         *       "message": "the Host header does not name this server; see server.allowed_hosts"
+                         *     }
+                         */
+                        "application/json": components["schemas"]["ErrorBody"];
+                    };
+                };
+                /** @description not found */
+                404: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        /**
+                         * @example {
+                         *       "error": "not_found",
+                         *       "message": "no session matches"
+                         *     }
+                         */
                         "application/json": components["schemas"]["ErrorBody"];
                     };
                 };
@@ -8013,6 +8240,8 @@ export interface paths {
                      * @example AAPL
                      */
                     benchmark?: string;
+                    /** @description Where the baselines of a range are: in `each` result (the default), or `shared`, once. Not together with `date`. */
+                    baselines?: "each" | "shared";
                     /** @description How much of the conversations to include. */
                     reasoning?: ("none" | "summary" | "full") & Record<string, never>;
                 };
@@ -8095,6 +8324,127 @@ export interface paths {
         };
         put?: never;
         post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/sessions/current": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Make a request of a running session
+         * @description For external agents. The body is a `read`, `order` or `done` message, and the response its `reply`, also if the
+         *     request fails. Requests of a session are answered one at a time, in the order in which they arrive. The token is that
+         *     of the session, from `doors.token` of its day, and ends with it. A request that was sent is handled, even if its
+         *     client closes the connection.
+         */
+        post: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path?: never;
+                cookie?: never;
+            };
+            requestBody: {
+                content: {
+                    "application/json": components["schemas"]["SessionRequest"];
+                };
+            };
+            responses: {
+                /** @description The reply */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["SessionReply"];
+                    };
+                };
+                /** @description unauthorized */
+                401: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        /**
+                         * @example {
+                         *       "error": "unauthorized",
+                         *       "message": "no running session has this token: send the session's own token as `Authorization: Bearer …`"
+                         *     }
+                         */
+                        "application/json": components["schemas"]["ErrorBody"];
+                    };
+                };
+                /** @description host not allowed */
+                403: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        /**
+                         * @example {
+                         *       "error": "host_not_allowed",
+                         *       "message": "the Host header does not name this server; see server.allowed_hosts"
+                         *     }
+                         */
+                        "application/json": components["schemas"]["ErrorBody"];
+                    };
+                };
+                /** @description body timeout */
+                408: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        /**
+                         * @example {
+                         *       "error": "body_timeout",
+                         *       "message": "request body timed out after 30 s"
+                         *     }
+                         */
+                        "application/json": components["schemas"]["ErrorBody"];
+                    };
+                };
+                /** @description body too large */
+                413: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        /**
+                         * @example {
+                         *       "error": "body_too_large",
+                         *       "message": "request body exceeds 1048576 bytes"
+                         *     }
+                         */
+                        "application/json": components["schemas"]["ErrorBody"];
+                    };
+                };
+                /** @description unsupported media type */
+                415: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        /**
+                         * @example {
+                         *       "error": "unsupported_media_type",
+                         *       "message": "the body must be JSON, with Content-Type application/json"
+                         *     }
+                         */
+                        "application/json": components["schemas"]["ErrorBody"];
+                    };
+                };
+            };
+        };
         delete?: never;
         options?: never;
         head?: never;
@@ -8623,6 +8973,188 @@ export interface paths {
         options?: never;
         head?: never;
         patch?: never;
+        trace?: never;
+    };
+    "/sessions/{session_id}/review": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        /**
+         * Change a session's score and note
+         * @description Each field is replaced as a whole and absent fields stay, so the last write of a field wins. Nothing that a session
+         *     does or proves depends on them: they are in no hash, prompt or canonical export, and may change at any time.
+         */
+        patch: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path: {
+                    /** @description The session */
+                    session_id: number;
+                };
+                cookie?: never;
+            };
+            requestBody: {
+                content: {
+                    "application/json": components["schemas"]["ReviewPatch"];
+                };
+            };
+            responses: {
+                /** @description The review */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["ReviewResponse"];
+                    };
+                };
+                /** @description invalid input */
+                400: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        /**
+                         * @example {
+                         *       "error": "invalid_input",
+                         *       "message": "limit: 0 is out of range; expected 1 to 200"
+                         *     }
+                         */
+                        "application/json": components["schemas"]["ErrorBody"];
+                    };
+                };
+                /** @description unauthorized */
+                401: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        /**
+                         * @example {
+                         *       "error": "unauthorized",
+                         *       "message": "authentication required: send a token as `Authorization: Bearer …`, or log in at /login"
+                         *     }
+                         */
+                        "application/json": components["schemas"]["ErrorBody"];
+                    };
+                };
+                /** @description host not allowed */
+                403: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        /**
+                         * @example {
+                         *       "error": "host_not_allowed",
+                         *       "message": "the Host header does not name this server; see server.allowed_hosts"
+                         *     }
+                         */
+                        "application/json": components["schemas"]["ErrorBody"];
+                    };
+                };
+                /** @description not found */
+                404: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        /**
+                         * @example {
+                         *       "error": "not_found",
+                         *       "message": "no session matches"
+                         *     }
+                         */
+                        "application/json": components["schemas"]["ErrorBody"];
+                    };
+                };
+                /** @description body timeout */
+                408: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        /**
+                         * @example {
+                         *       "error": "body_timeout",
+                         *       "message": "request body timed out after 30 s"
+                         *     }
+                         */
+                        "application/json": components["schemas"]["ErrorBody"];
+                    };
+                };
+                /** @description conflict */
+                409: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        /**
+                         * @example {
+                         *       "error": "conflict",
+                         *       "message": "the job is completed"
+                         *     }
+                         */
+                        "application/json": components["schemas"]["ErrorBody"];
+                    };
+                };
+                /** @description body too large */
+                413: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        /**
+                         * @example {
+                         *       "error": "body_too_large",
+                         *       "message": "request body exceeds 1048576 bytes"
+                         *     }
+                         */
+                        "application/json": components["schemas"]["ErrorBody"];
+                    };
+                };
+                /** @description unsupported media type */
+                415: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        /**
+                         * @example {
+                         *       "error": "unsupported_media_type",
+                         *       "message": "the body must be JSON, with Content-Type application/json"
+                         *     }
+                         */
+                        "application/json": components["schemas"]["ErrorBody"];
+                    };
+                };
+                /** @description disk full */
+                507: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        /**
+                         * @example {
+                         *       "error": "disk_full",
+                         *       "message": "the disk is full (database or disk is full)"
+                         *     }
+                         */
+                        "application/json": components["schemas"]["ErrorBody"];
+                    };
+                };
+            };
+        };
         trace?: never;
     };
     "/sessions/{session_id}/state": {
@@ -9869,9 +10401,25 @@ export interface components {
              */
             plan_id?: number | null;
         };
+        /** @description The verdicts of an entry's pairs with the other ranked entries, counted. */
+        AgainstOthers: {
+            /** @description Entries that it is better than. */
+            better: number;
+            /**
+             * @description Entries that it cannot be compared with: single runs with configurations of several trials, or too few days that
+             *     differ.
+             */
+            not_compared: number;
+            /** @description Entries that it is not distinguishable from, identical ones included. */
+            not_distinguishable: number;
+            /** @description Entries that it is worse than. */
+            worse: number;
+        };
         /** @description One agent. */
         AgentBody: {
             desk?: components["schemas"]["DeskBody"] | null;
+            /** @description The external agent's name in the server's configuration; required for the kind `external`, and only for it. */
+            external?: string | null;
             /** @description A strategy or other instructions, added to the system prompt. */
             instructions?: string | null;
             /** @description The kind of agent. */
@@ -9879,8 +10427,11 @@ export interface components {
             /** @description The prompts' language. */
             language?: components["schemas"]["LanguageBody"];
             limits?: components["schemas"]["LimitsBody"] | null;
-            /** @description The model, `provider::model`. */
-            model: string;
+            /**
+             * @description The model, `provider::model`. Required, except for the kind `external`, whose models are in the server's
+             *     configuration.
+             */
+            model?: string | null;
             /** @description Its name, unique in the job: `model` in responses. */
             name: string;
             sampling?: components["schemas"]["SamplingBody"] | null;
@@ -9945,7 +10496,7 @@ export interface components {
         AgentOption: {
             /** @description `false`: a rule-based house model, not a language model. */
             is_llm: boolean;
-            /** @description `solo` or `desk`. */
+            /** @description `solo`, `desk` or `external`. */
             kind: string;
             /** @description `provider::model`. */
             model: string;
@@ -10250,6 +10801,62 @@ export interface components {
             /** @description The price, in the share units of that day. */
             price: components["schemas"]["Number"];
         };
+        /** @description Comparable runs: the same dataset, market, universe, costs, fill, mask and days. */
+        Board: {
+            /** @description Its ID, the hash of its conditions. */
+            board_id: string;
+            /** @description Different configurations among them. */
+            configurations: number;
+            /** @description `with costs` or `frictionless`. */
+            costs: string;
+            /** @description The hash of fees, slippage, financing and participation. */
+            costs_hash: string;
+            /** @description The dataset's name. */
+            dataset: string;
+            /** @description The dataset's content hash. */
+            dataset_hash: string;
+            /**
+             * Format: date
+             * @description The last planned day.
+             */
+            end_date: string;
+            /** @description The entries, ranked ones first; `null` if they were not requested, or the response has too many runs. */
+            entries?: components["schemas"]["LeaderboardEntry"][] | null;
+            /** @description The price at which orders fill. */
+            fill: string;
+            /** @description The market profile. */
+            market: string;
+            /** @description The hash of its rules. */
+            market_hash: string;
+            /** @description What is masked; `null`: nothing. */
+            mask?: string | null;
+            /** @description The models of its configurations, house models included. */
+            models: string[];
+            /**
+             * Format: date-time
+             * @description When the newest run was requested; `null` if the record does not say.
+             */
+            newest_run?: string | null;
+            /** @description Caveats. */
+            notes: string[];
+            /** @description Configurations that are left out: only those with the newest runs are evaluated. */
+            omitted_configurations: number;
+            /** @description The number of entries that are ranked. */
+            ranked: number;
+            /** @description Completed runs of agents. */
+            runs: number;
+            /**
+             * Format: date
+             * @description The first planned day.
+             */
+            start_date: string;
+            /** @description The number of tests whose p-values are adjusted together. */
+            tests: number;
+            /** @description The symbols, or the index. */
+            universe: string;
+            /** @description The hash of the symbols and the index. */
+            universe_hash: string;
+        };
         /** @description Order counts of a session, from the books. */
         BooksFacts: {
             /**
@@ -10489,7 +11096,9 @@ export interface components {
             /** @enum {string} */
             error: "invalid_input" | "host_not_allowed" | "origin_not_allowed" | "unauthorized" | "read_only_token" | "not_found" | "method_not_allowed" | "conflict" | "uri_too_long" | "body_too_large" | "body_timeout" | "unsupported_media_type" | "too_many_streams" | "disk_full" | "internal_error";
             /** @enum {string} */
-            node_failure: "timeout" | "unparseable" | "step_limit" | "bad_prompt" | "no_finish_signal" | "cut_short" | "timed_out" | "rate_limited" | "unavailable" | "bad_answer" | "empty_answer" | "unauthorised" | "payment_required" | "forbidden" | "unknown_model" | "bad_request" | "context_length" | "tool_error";
+            finish_reason: "stop" | "tool_calls" | "length" | "content_filter";
+            /** @enum {string} */
+            node_failure: "timeout" | "unparseable" | "step_limit" | "bad_prompt" | "no_finish_signal" | "cut_short" | "limit" | "no_decision" | "nondeterministic" | "timed_out" | "rate_limited" | "unavailable" | "bad_answer" | "empty_answer" | "unauthorised" | "payment_required" | "forbidden" | "unknown_model" | "bad_request" | "context_length" | "tool_error";
             /** @enum {string} */
             order: "insolvent" | "not_in_universe" | "unknown_symbol" | "no_bar_today" | "invalid_amount" | "shorting_not_allowed" | "opposite_position" | "limit_up" | "limit_down" | "lot_size" | "participation_cap" | "t_plus_one" | "insufficient_cash" | "insufficient_shares" | "leverage_limit" | "stop_required" | "stop_wrong_side" | "target_wrong_side" | "stop_too_far" | "stop_loosened" | "no_position" | "nothing_to_change" | "expired" | "split_away" | "delisted";
             /** @enum {string} */
@@ -11015,7 +11624,7 @@ export interface components {
         };
         /** @description About a session. */
         DayMetadata: {
-            /** @description `solo` or `desk`. */
+            /** @description `solo`, `desk` or `external`. */
             agent_kind?: string | null;
             /** @description How the conversation ended, and the number of model calls. */
             conversation?: Record<string, never> | null;
@@ -11456,6 +12065,27 @@ export interface components {
              */
             trough: string;
         };
+        /** @description The quality of the model-days of all trials. */
+        EntryQuality: {
+            /** @description Days without full research, with those below. */
+            degraded_days: number;
+            /**
+             * Format: double
+             * @description The fraction of degraded days.
+             */
+            degraded_share?: number | null;
+            /** @description Days whose session failed. */
+            failed_days: number;
+            /** @description Closed model-days. */
+            model_days: number;
+            /** @description Days without a decision. */
+            no_decision_days: number;
+            /**
+             * Format: double
+             * @description The fraction of days without a decision.
+             */
+            no_decision_share?: number | null;
+        };
         /** @description The body of every error response. */
         ErrorBody: {
             /**
@@ -11518,6 +12148,17 @@ export interface components {
             manifest: components["schemas"]["Manifest"];
             /** @description Warnings. */
             warnings: string[];
+        };
+        /** @description Completed runs that are on no board: they did not start fresh. */
+        ExcludedRuns: {
+            /** @description Branches: they share days with their parent. */
+            branches: number;
+            /** @description Runs that continue an account from before their first day. */
+            continued: number;
+            /** @description Jobs whose config cannot be read. */
+            unreadable: number;
+            /** @description Runs that start with the memory of another job. */
+            with_memory: number;
         };
         /** @description How to execute a plan. */
         ExecuteBody: {
@@ -12113,7 +12754,7 @@ export interface components {
          * @description The kind of agent.
          * @enum {string}
          */
-        KindBody: "solo" | "desk";
+        KindBody: "solo" | "desk" | "external";
         /** @description A job's name, tags and note. Nothing that a job does or proves depends on them. */
         Labels: {
             /** @description Its name; `null`: none. */
@@ -12164,6 +12805,103 @@ export interface components {
          * @enum {string}
          */
         LanguageBody: "en" | "zh";
+        /** @description A configuration on a board, or a baseline. */
+        LeaderboardEntry: {
+            /** @description How it compares with the other ranked entries. */
+            against: components["schemas"]["AgainstOthers"];
+            /** @description The agent. */
+            agent?: string | null;
+            /**
+             * Format: double
+             * @description The annualized return; `null` under 60 days.
+             */
+            annualized_return?: number | null;
+            /** @description The hash of the agent's settings and the board's conditions, without its seed. */
+            configuration?: string | null;
+            /** @description Closed days of a trial. If trials differ, the days that all closed. */
+            days: number;
+            /** @description The experiments of these jobs. */
+            experiment_ids: string[];
+            /** @description The program that the runs were imported from. */
+            imported_from?: string | null;
+            /**
+             * Format: date
+             * @description The day on which a trial lost everything.
+             */
+            insolvent_on?: string | null;
+            /** @description Why a trial is interim. */
+            interim?: string | null;
+            interval?: components["schemas"]["IntervalResponse"] | null;
+            /** @description `false`: a rule-based agent, not a language model. `null`: a baseline. */
+            is_llm?: boolean | null;
+            /** @description The jobs of its trials, newest first. */
+            job_ids: string[];
+            /** @description `agent` or `baseline`. */
+            kind: string;
+            /** @description For display: the agent's name, with a part of the configuration's hash if the name occurs twice. */
+            label: string;
+            /** @description What is masked in its runs. */
+            mask?: string | null;
+            /**
+             * Format: double
+             * @description The maximum drawdown; of several trials, the mean. It has no interval.
+             */
+            max_drawdown?: number | null;
+            mean?: components["schemas"]["MeanResponse"] | null;
+            model_cost_usd?: components["schemas"]["Number"] | null;
+            /** @description Its models. */
+            models: string[];
+            /**
+             * Format: double
+             * @description The total return net of model cost; of several trials, the mean.
+             */
+            net_total_return?: number | null;
+            /** @description Runs that are not trials: repeated days, repeated runs of rules, and trials beyond the newest. */
+            omitted_runs: number;
+            /** @description The planned days. */
+            planned_days: number;
+            /** @description `verified` where all days of all trials are point-in-time, else `unverified`; `null` for a baseline. */
+            point_in_time?: string | null;
+            point_in_time_reason?: components["schemas"]["PointInTimeReason"] | null;
+            quality?: components["schemas"]["EntryQuality"] | null;
+            rank?: components["schemas"]["RankResponse"] | null;
+            return_spread?: components["schemas"]["Spread"] | null;
+            sharpe?: components["schemas"]["SharpeResponse"] | null;
+            /** @description Why there is no Sharpe ratio: `too_few_days`, `too_few_active_days`, `several_trials` or `insolvent`. */
+            sharpe_unavailable?: string | null;
+            /**
+             * Format: double
+             * @description The total return; of several trials, from the mean of their log returns.
+             */
+            total_return?: number | null;
+            /** @description The training cut-offs of its language models, compared with its days. */
+            training_cutoffs: components["schemas"]["TrainingCutoffResponse"][];
+            /**
+             * Format: int32
+             * @description Trials that are evaluated.
+             */
+            trials: number;
+            /** @description Why it is not ranked: `insolvent`, `interim`, `too_few_days`, `two_trials` or `only_entry`; `null` if it is. */
+            unranked?: string | null;
+        };
+        /** @description Leaderboards, those with the newest runs first. */
+        LeaderboardResponse: components["schemas"]["Deployment"] & {
+            /** @description The boards. */
+            boards: components["schemas"]["Board"][];
+            /** @description The number of boards in this response. */
+            count: number;
+            /** @description Runs that are on no board. */
+            excluded: components["schemas"]["ExcludedRuns"];
+            /** @description Whether boards, or entries of boards, are missing. */
+            is_truncated: boolean;
+            /**
+             * Format: int32
+             * @description The version of the method.
+             */
+            method_version: number;
+            /** @description The number of boards that match. */
+            total: number;
+        };
         /** @description One line of a budget. */
         LimitBody: {
             /**
@@ -12189,6 +12927,16 @@ export interface components {
              * @description The maximum number of attempts per call.
              */
             max_attempts?: number | null;
+            /**
+             * Format: int32
+             * @description The maximum number of orders of an external agent's day; absent: 100.
+             */
+            max_orders?: number | null;
+            /**
+             * Format: int32
+             * @description The maximum number of requests of an external agent's day; absent: 500.
+             */
+            max_requests?: number | null;
             /**
              * Format: int32
              * @description The maximum number of model calls of one day's conversation; of a desk, of each analyst's.
@@ -12889,14 +13637,14 @@ export interface components {
             /** @description Agents of the server's config, by name. */
             agents: components["schemas"]["AgentOption"][];
             /** @description A desk's analysts. */
-            analysts: string[];
+            analysts: components["schemas"]["AnalystBody"][];
             /** @description The baselines of every run. */
             baselines: string[];
             /** @description Datasets, without replaced ones. */
             datasets: components["schemas"]["DatasetOption"][];
             /** @description Defaults of a run. */
             defaults: components["schemas"]["DefaultsOption"];
-            /** @description How agents work: `solo`, `desk`. */
+            /** @description How agents work: `solo`, `desk`, `external`. */
             kinds: string[];
             /** @description Languages of prompts. */
             languages: string[];
@@ -12916,6 +13664,8 @@ export interface components {
              *     Any other model of a provider can be named too.
              */
             models: components["schemas"]["ModelOption"][];
+            /** @description The nodes of a session, in the order of the day. */
+            nodes: components["schemas"]["SessionNodeOption"][];
             /** @description Providers, `house` excluded. */
             providers: components["schemas"]["ProviderOption"][];
             /** @description External tool servers that a simulation may use. */
@@ -13615,6 +14365,8 @@ export interface components {
             end_date: string;
             /** @description By model, in byte order. */
             results: components["schemas"]["RangeResult"][];
+            /** @description The baselines of all results, each once; absent unless requested. */
+            shared_baselines?: components["schemas"]["SharedBaselines"][] | null;
             /**
              * Format: date
              * @description The first day of all entries.
@@ -13927,6 +14679,80 @@ export interface components {
         ResumeExperimentBody: {
             budget?: components["schemas"]["LimitBody"] | null;
         };
+        /** @description A session's score and note, by hand. Nothing that a session does or proves depends on them. */
+        Review: {
+            /** @description The note; `null`: none. */
+            note?: string | null;
+            /**
+             * Format: int32
+             * @description From 1, bad, to 5, good; `null`: none.
+             */
+            score?: number | null;
+            /**
+             * Format: date-time
+             * @description When one of them last changed; `null` without both.
+             */
+            updated_at?: string | null;
+            /** @description The name of the token that changed it last; `null` if no token was required. */
+            updated_by?: string | null;
+        };
+        /**
+         * @description Changes to a session's review. A field that is absent stays as it is.
+         * @example {
+         *       "score": 2,
+         *       "note": "It bought on a headline that it had read the day before."
+         *     }
+         */
+        ReviewPatch: {
+            /** @description The note, up to 10,000 bytes; `null` or empty removes it. */
+            note?: string | null;
+            /**
+             * Format: int32
+             * @description From 1, bad, to 5, good; `null` removes it.
+             */
+            score?: number | null;
+        };
+        /** @description A session's review after a change. */
+        ReviewResponse: components["schemas"]["Deployment"] & {
+            /** @description Its score and note. */
+            review: components["schemas"]["Review"];
+            /**
+             * Format: int64
+             * @description The session.
+             */
+            session_id: number;
+        };
+        /** @description A session with a score or a note. */
+        ReviewedSessionResponse: {
+            /**
+             * Format: date
+             * @description The trading day.
+             */
+            date: string;
+            /** @description The agent. */
+            model: string;
+            /** @description Its score and note. */
+            review: components["schemas"]["Review"];
+            /**
+             * Format: int64
+             * @description The session.
+             */
+            session_id: number;
+            /** @enum {string} */
+            status: "queued" | "running" | "completed" | "failed" | "skipped";
+        };
+        /** @description A page of a job's reviewed sessions. */
+        ReviewsResponse: components["schemas"]["Deployment"] & {
+            /** @description The number of rows on this page. */
+            count: number;
+            /** @description The job. */
+            job_id: string;
+            masked?: components["schemas"]["MaskedResponse"] | null;
+            /** @description Cursor of the next page; `null` on the last page. */
+            next_cursor?: string | null;
+            /** @description Its sessions with a score or a note, by day and agent. */
+            reviews: components["schemas"]["ReviewedSessionResponse"][];
+        };
         /** @description A point of the rolling Sharpe ratio. */
         RollingSharpe: {
             /**
@@ -14143,7 +14969,7 @@ export interface components {
         };
         /** @description The head of one session. */
         SessionHeadResponse: components["schemas"]["Deployment"] & {
-            /** @description `solo` or `desk`; `null` until it is closed. */
+            /** @description `solo`, `desk` or `external`; `null` until it is closed. */
             agent_kind?: string | null;
             /** @description Order counts of the day, from the books. */
             books: components["schemas"]["BooksFacts"];
@@ -14180,6 +15006,8 @@ export interface components {
             /** @description Orders that were rejected or expired. */
             rejections: number;
             return_pct?: components["schemas"]["Number"] | null;
+            /** @description Its score and note, by hand. */
+            review: components["schemas"]["Review"];
             /**
              * Format: int64
              * @description The session.
@@ -14209,6 +15037,74 @@ export interface components {
              */
             session_id: number;
         };
+        /** @description A node of a session. */
+        SessionNodeOption: {
+            /** @description Whether its last response is the agent's decision. */
+            decides: boolean;
+            /** @description Of a desk's role: its model, `quick` or `deep`; `null` for other nodes. */
+            llm?: string | null;
+            /** @description Its name in a path, without symbol and round: `close`, `Bull Researcher`. */
+            name: string;
+            /**
+             * Format: int32
+             * @description Its place among the nodes. Debaters share one: they take turns.
+             */
+            order: number;
+            /**
+             * @description `books`: the broker fills orders and values positions. `solo`: a solo agent's conversation. `external`: an
+             *     external agent's requests and model calls. `analyst`, `research`, `trading`, `risk`, `portfolio`: a role of a
+             *     desk. `orders`: a desk's orders are sized. `memory`: memories are written after the close.
+             */
+            phase: string;
+        };
+        /** @description The reply to a request of an external agent. */
+        SessionReply: {
+            error?: components["schemas"]["SessionReplyError"] | null;
+            /** @description The request's ID, or null. */
+            id: unknown;
+            /** @description Whether the request succeeded. */
+            ok: boolean;
+            /** @description What it returned. */
+            result?: unknown;
+            /** @description `reply`. */
+            type: string;
+        };
+        /** @description Why a request of an external agent failed. */
+        SessionReplyError: {
+            /**
+             * @description `bad_json`, `unknown_type`, `bad_message`, `unknown_tool`, `bad_arguments`, `order_rejected`, `limit` or
+             *     `session_ended`.
+             */
+            code: string;
+            /** @description The names that were expected. */
+            expected?: string[];
+            /** @description A sentence. */
+            message: string;
+            /** @description The broker's code of a rejected order. */
+            reason?: string | null;
+        };
+        /** @description A request of an external agent. `order` also has the arguments of the trade tool. */
+        SessionRequest: {
+            /** @description Of a `read`: the tool's arguments. */
+            arguments?: Record<string, never> | null;
+            /** @description Of a `done`: why the agent decided as it did. */
+            decision?: string | null;
+            /** @description Repeated in the reply: a number, or a string of at most 256 characters. */
+            id?: unknown;
+            /** @description Of an `order`: `buy`, `sell`, `short` or `cover`. */
+            side?: string | null;
+            /** @description Of a `done`: what the agent gets back with its next day. */
+            state?: unknown;
+            /** @description Of a `read`: the tool. */
+            tool?: string | null;
+            /** @description `read`, `order` or `done`. */
+            type: components["schemas"]["SessionRequestType"];
+        };
+        /**
+         * @description The kind of a request.
+         * @enum {string}
+         */
+        SessionRequestType: "read" | "order" | "done";
         /** @description One agent's trading day. */
         SessionResponse: {
             /** @description Order counts of the day, from the books. */
@@ -14239,6 +15135,8 @@ export interface components {
             /** @description Its actions, in order. */
             positions: components["schemas"]["PositionResponse"][];
             quality?: components["schemas"]["DayQualityResponse"] | null;
+            /** @description Its score and note, by hand. */
+            review: components["schemas"]["Review"];
             /**
              * Format: int64
              * @description Its id.
@@ -14272,6 +15170,13 @@ export interface components {
             /** @description `split`, `dividend` or `delisting`. */
             kind: string;
             ratio?: components["schemas"]["Number"] | null;
+        };
+        /** @description Baselines that several results have in common. */
+        SharedBaselines: {
+            /** @description The baselines. */
+            baselines: components["schemas"]["Baselines"];
+            /** @description The agents whose baselines these are. The dataset of an agent that is in no entry is not available. */
+            models: string[];
         };
         /** @description A Sharpe ratio or a difference of two, annualized, ddof 1. */
         SharpeResponse: {
@@ -14547,6 +15452,11 @@ export interface components {
              * @description Attempts with unknown usage; tokens and cost include an estimate.
              */
             estimated_calls: number;
+            /**
+             * @description Of a model's response: `stop`, `tool_calls`, `length` or `content_filter`. `stop` also if the provider gave no
+             *     reason. `null` without a response.
+             */
+            finish_reason?: string | null;
             /** @description The hash of its link. */
             hash?: string | null;
             /**
@@ -14561,6 +15471,8 @@ export interface components {
             interrupted: number;
             /** @description `model`, `tool`, `order`, …. */
             kind: string;
+            /** @description Of a model call: the requested model, as `provider::model`; `null` for other steps. */
+            model?: string | null;
             /** @description Of `done`: `ok`, `failed`, `timed_out`, `refused` or `unknown`. */
             outcome?: string | null;
             /** @description Hash of the outcome's document. */

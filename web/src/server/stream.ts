@@ -1,6 +1,7 @@
 // A job's server-sent events, read with `fetch`: unlike `EventSource`, it distinguishes a 404 from a broken connection.
 import { createParser } from 'eventsource-parser'
 import { request } from './client'
+import { noteContact } from './contact'
 import type { LogEntry } from './actions'
 import type { StreamedJob } from './types'
 
@@ -82,6 +83,7 @@ export async function readStream(jobId: string, options: StreamOptions): Promise
       const { done, value } = await reader.read()
       clearTimeout(idleTimer)
       if (done) break
+      noteContact()
       idleTimer = setTimeout(cancel, IDLE_TIMEOUT_MS)
       parser.feed(decoder.decode(value, { stream: true }))
       if (ended) return

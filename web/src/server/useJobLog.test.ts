@@ -118,6 +118,28 @@ it('gives up after five failures in a row and resumes on retry', async () => {
   expect(log().failures).toBe(0)
 })
 
+it('resumes by itself after it gave up, from its cursor, when the server is back', async () => {
+  let isDown = false
+  let reported = 0
+  network.use(
+    http.get('/health', () => {
+      if (isDown) reported += 1
+      return HttpResponse.json({ status: isDown ? 'failing' : 'ok', version: '0', problems: [], warnings: [] }, { status: isDown ? 503 : 200 })
+    }),
+  )
+  const { log, requests, next } = follow({ page: (url) => (isDown ? failing() : page('running', url.searchParams.get('cursor') === null ? [1] : [2])) })
+  await waitFor(() => expect(log().phase).toBe('polling'))
+  isDown = true
+  for (let waits = 1; waits <= 5; waits += 1) await next(waits)
+  await waitFor(() => expect(log().phase).toBe('lost'))
+  const before = requests.length
+  await waitFor(() => expect(reported).toBeGreaterThan(0))
+  isDown = false
+  await waitFor(() => expect(sequences(log().logs)).toEqual([1, 2]))
+  expect(requests[before]?.searchParams.get('cursor')).toBe('c1')
+  expect(log().failures).toBe(0)
+})
+
 it('resets the failure count after a success', async () => {
   let calls = 0
   const { log, next } = follow({

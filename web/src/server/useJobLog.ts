@@ -17,7 +17,7 @@ export interface FollowedJobLog extends JobLog {
 /**
  * Follows a job's log: a snapshot with its cursor, then the stream. If the stream breaks, polls every five seconds
  * from the cursor, and at once when the server is back. Tries the stream again after each success, and gives up after five
- * failures in a row. When the job has ended, the log is read-only until the job runs again.
+ * failures in a row, until the server is back. When the job has ended, the log is read-only until the job runs again.
  */
 export function useJobLog(
   jobId: string,
@@ -49,11 +49,12 @@ export function useJobLog(
     if (runs) void follower.current?.resume()
   }, [runs])
 
-  // The server is back: do not wait for the next poll.
-  const isAway = useServerState() === 'away'
+  // The server is back or has recovered: do not wait for the next poll.
+  const server = useServerState()
+  const isDown = server === 'away' || server === 'failing'
   useEffect(() => {
-    if (!isAway) follower.current?.pollNow()
-  }, [isAway])
+    if (!isDown) void follower.current?.serverIsBack()
+  }, [isDown])
 
   const loadOlder = useCallback(() => void follower.current?.loadOlder(), [])
   const retry = useCallback(() => void follower.current?.retry(), [])

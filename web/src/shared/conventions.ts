@@ -1,6 +1,6 @@
 // The trading conventions of a run, as a paragraph.
 import type { components } from '@/server/schema'
-import type { Translate } from '@/shared/i18n'
+import { textOr, type Translate } from '@/shared/i18n'
 
 type Conventions = components['schemas']['ConventionsResponse']
 type Fee = components['schemas']['FeeResponse']
@@ -9,7 +9,7 @@ const FEES = ['commission', 'sec_fee', 'finra_taf', 'stamp_duty', 'transfer_fee'
 
 /** The paragraph. The server's notes are appended unchanged. */
 export function conventionsText(conventions: Conventions, t: Translate): string {
-  const parts = [t(`run.conventions.fill.${conventions.fill as 'open' | 'next_open' | 'close'}`)]
+  const parts = [textOr(t, `run.conventions.fill.${conventions.fill}`, conventions.fill_label)]
   if (conventions.costs === 'frictionless') parts.push(t('run.conventions.frictionless'))
   else {
     const slippage = conventions.slippage.map(({ bps, symbols }) => (symbols.length > 0 ? `${bps} bps (${symbols.join(', ')})` : `${bps} bps`))
@@ -40,9 +40,9 @@ export function feeName(name: string, t: Translate): string {
 }
 
 function feeText(fee: Fee, t: Translate): string {
-  const unit = t(`run.fee.basis.${fee.basis as 'per_share' | 'bps' | 'per_million'}`)
+  const unit = textOr(t, `run.fee.basis.${fee.basis}`, fee.basis)
   const details = [
-    fee.side === 'both' ? null : t(`run.fee.side.${fee.side as 'sale' | 'purchase'}`),
+    fee.side === 'both' ? null : textOr(t, `run.fee.side.${fee.side}`, fee.side),
     fee.only ?? null,
     fee.minimum == null ? null : t('run.fee.min', { value: String(fee.minimum) }),
     fee.maximum == null ? null : t('run.fee.max', { value: String(fee.maximum) }),

@@ -1,4 +1,4 @@
-import { expect, it } from 'vitest'
+import { expect, it, vi } from 'vitest'
 import { ABSENT, makeFormat, signClass } from './format'
 
 const en = makeFormat('en-US')
@@ -52,4 +52,11 @@ it('names the exchange’s time zone as traders do, in summer and winter', () =>
   expect(zh.instantIn('2012-10-08T01:30:00Z', 'Asia/Shanghai')).toMatch(/^2012年10月8日.*09:30 北京时间$/)
   expect(en.instantIn('2012-10-01T13:30:00Z', null)).toMatch(/13:30 UTC$/)
   expect(en.instantIn('2012-10-01T13:30:00Z', 'Mars/Olympus')).toMatch(/13:30 UTC$/)
+})
+
+it('formats a range once', () => {
+  const formatRange = vi.spyOn(Intl.DateTimeFormat.prototype, 'formatRange')
+  const texts = Array.from({ length: 3 }, () => en.span('2011-01-03', '2011-03-31'))
+  expect(new Set(texts)).toEqual(new Set(['Jan 3 – Mar 31, 2011']))
+  expect(formatRange).toHaveBeenCalledTimes(1)
 })

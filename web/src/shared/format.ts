@@ -1,5 +1,4 @@
 // Numbers, money and times in the current language. A missing value is a dash, never zero.
-import { useMemo } from 'react'
 import { LOCALES, useLanguage } from './i18n'
 
 export const ABSENT = '–'
@@ -9,6 +8,8 @@ const CURRENCY: Record<string, string> = { us_equity: 'USD', cn_a_share: 'CNY' }
 export type Format = ReturnType<typeof makeFormat>
 
 type Maybe = number | null | undefined
+
+const MAX_SPANS = 2000
 
 export function makeFormat(locale: string) {
   const units = locale.startsWith('zh') ? UNITS.zh : UNITS.en
@@ -31,9 +32,21 @@ export function makeFormat(locale: string) {
   const clocks = new Intl.DateTimeFormat(locale, { timeStyle: 'medium', hourCycle: 'h23' })
   const zoned = new Map<string, Intl.DateTimeFormat>()
   const ago = new Intl.RelativeTimeFormat(locale, { numeric: 'auto', style: 'narrow' })
+  // A range takes ten times as long as a day, and a list shows the same ones again and again.
+  const spans = new Map<string, string>()
   const at = (text: string | null | undefined) => {
     const date = text ? new Date(text) : null
     return date && !Number.isNaN(date.getTime()) ? date : null
+  }
+
+  const formatSpan = (from: string | null | undefined, to: string | null | undefined) => {
+    const [first, last] = [at(from ? `${from.slice(0, 10)}T00:00:00Z` : null), at(to ? `${to.slice(0, 10)}T00:00:00Z` : null)]
+    if (!first || !last) return [from, to].filter(Boolean).join(' – ') || ABSENT
+    if (first > last) return `${days.format(first)} – ${days.format(last)}`
+    // Chinese ranges have a form of their own, which no single date has.
+    if (locale.startsWith('zh')) return `${days.format(first)} – ${first.getUTCFullYear() === last.getUTCFullYear() ? short.format(last) : days.format(last)}`
+    // Browsers differ in thin spaces, and a text search does not find them.
+    return days.formatRange(first, last).replace(/[\u2009\u202f]/g, ' ')
   }
 
   const zoneName = (zone: string) => ZONES[locale.startsWith('zh') ? 'zh' : 'en'][zone] ?? genericName(locale, zone)
@@ -92,13 +105,13 @@ export function makeFormat(locale: string) {
     },
     /** A range of trading days. */
     span: (from: string | null | undefined, to: string | null | undefined) => {
-      const [first, last] = [at(from ? `${from.slice(0, 10)}T00:00:00Z` : null), at(to ? `${to.slice(0, 10)}T00:00:00Z` : null)]
-      if (!first || !last) return [from, to].filter(Boolean).join(' – ') || ABSENT
-      if (first > last) return `${days.format(first)} – ${days.format(last)}`
-      // Chinese ranges have a form of their own, which no single date has.
-      if (locale.startsWith('zh')) return `${days.format(first)} – ${first.getUTCFullYear() === last.getUTCFullYear() ? short.format(last) : days.format(last)}`
-      // Browsers differ in thin spaces, and a text search does not find them.
-      return days.formatRange(first, last).replace(/[\u2009\u202f]/g, ' ')
+      const key = `${from} ${to}`
+      const known = spans.get(key)
+      if (known !== undefined) return known
+      if (spans.size >= MAX_SPANS) spans.clear()
+      const text = formatSpan(from, to)
+      spans.set(key, text)
+      return text
     },
     /** A month, `YYYY-MM`. */
     month: (text: string) => {
@@ -195,9 +208,14 @@ const STEPS = [
   [3600, 'hour'],
 ] as const
 
+const formats = new Map<string, Format>()
+
+/** The same object for all components: formatters of dates are slow to create. */
 export function useFormat(): Format {
-  const language = useLanguage()
-  return useMemo(() => makeFormat(LOCALES[language]), [language])
+  const locale = LOCALES[useLanguage()]
+  let format = formats.get(locale)
+  if (!format) formats.set(locale, (format = makeFormat(locale)))
+  return format
 }
 
 /** The CSS class of a gain or a loss. */

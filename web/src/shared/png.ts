@@ -17,20 +17,27 @@ export async function downloadPng(name: string, source: HTMLCanvasElement | SVGS
   await save(name, canvas)
 }
 
-/** Downloads a table as an image. Numbers, which are given as such columns, are aligned right. */
-export async function downloadTablePng(
-  name: string,
-  columns: readonly { text: string; number?: boolean }[],
-  rows: readonly (readonly string[])[],
-): Promise<void> {
+/** A table as texts. */
+export interface TextTable {
+  columns: readonly { text: string; number?: boolean }[]
+  rows: readonly (readonly string[])[]
+  /** The last line, for example what the image lacks. */
+  note?: string | undefined
+}
+
+/** Downloads a table as an image, with a title. Numbers are aligned right. */
+export async function downloadTablePng(name: string, { columns, rows, note: foot = '' }: TextTable, title = ''): Promise<void> {
   const measure = document.createElement('canvas').getContext('2d')
   if (!measure) throw new Error('this browser cannot draw')
   measure.font = `bold ${FONT}`
   const widths = columns.map((column, at) => Math.min(420, Math.max(...[column.text, ...rows.map((row) => row[at] ?? '')].map((cell) => measure.measureText(cell).width)) + 2 * PADDING))
   const scale = Math.max(1, Math.min(2, window.devicePixelRatio || 1))
   const width = widths.reduce((sum, one) => sum + one, 0)
-  const canvas = newCanvas(width + 2 * PADDING, (rows.length + 1) * ROW_HEIGHT + 2 * PADDING, scale)
+  const lines = rows.length + 1 + Number(title !== '') + Number(foot !== '')
+  const canvas = newCanvas(Math.max(width, 240) + 2 * PADDING, lines * ROW_HEIGHT + 2 * PADDING, scale)
   const context = paint(canvas, scale)
+  const top = PADDING + (title === '' ? 0 : ROW_HEIGHT)
+  if (title !== '') text(context, title, PADDING, PADDING, 'bold ')
   const line = (cells: readonly string[], y: number, weight: string) => {
     let x = PADDING
     columns.forEach((column, at) => {
@@ -39,8 +46,9 @@ export async function downloadTablePng(
       x += cell
     })
   }
-  line(columns.map((column) => column.text), PADDING, 'bold ')
-  rows.forEach((row, at) => line(row, PADDING + (at + 1) * ROW_HEIGHT, ''))
+  line(columns.map((column) => column.text), top, 'bold ')
+  rows.forEach((row, at) => line(row, top + (at + 1) * ROW_HEIGHT, ''))
+  if (foot !== '') text(context, foot, PADDING, top + (rows.length + 1) * ROW_HEIGHT, '')
   await save(name, canvas)
 }
 
@@ -66,15 +74,23 @@ function text(context: CanvasRenderingContext2D, value: string, x: number, y: nu
   context.fillStyle = color('--text', '#000')
   context.textAlign = align
   context.textBaseline = 'top'
-  context.fillText(value, x, y + 4, width)
+  context.fillText(width === undefined ? value : shortened(context, value, width), x, y + 4)
+}
+
+/** The beginning of a text that is too wide. */
+function shortened(context: CanvasRenderingContext2D, value: string, width: number): string {
+  if (context.measureText(value).width <= width + 1) return value
+  let end = value.length
+  while (end > 0 && context.measureText(`${value.slice(0, end)}…`).width > width) end -= Math.max(1, Math.floor(end / 20))
+  return `${value.slice(0, Math.max(0, end))}…`
 }
 
 function color(token: string, fallback: string): string {
   return getComputedStyle(document.documentElement).getPropertyValue(token).trim() || fallback
 }
 
-/** The properties that an SVG has from the page's styles. */
-const STYLES = ['fill', 'stroke', 'stroke-width', 'stroke-dasharray', 'opacity', 'font', 'text-anchor', 'color']
+/** What an SVG has from the page's styles. The content policy forbids inline styles, so they become attributes. */
+const STYLES = ['fill', 'fill-opacity', 'stroke', 'stroke-width', 'stroke-dasharray', 'opacity', 'font-family', 'font-size', 'font-weight', 'text-anchor']
 
 /** Draws an SVG with the styles that it has on the page. */
 async function drawSvg(svg: SVGSVGElement): Promise<HTMLCanvasElement> {
@@ -85,7 +101,7 @@ async function drawSvg(svg: SVGSVGElement): Promise<HTMLCanvasElement> {
     const original = originals[at]
     if (!original) return
     const style = getComputedStyle(original)
-    element.setAttribute('style', STYLES.map((name) => `${name}:${style.getPropertyValue(name)}`).join(';'))
+    for (const name of STYLES) element.setAttribute(name, style.getPropertyValue(name))
   })
   copy.setAttribute('xmlns', 'http://www.w3.org/2000/svg')
   copy.setAttribute('width', String(width))
@@ -96,6 +112,57 @@ async function drawSvg(svg: SVGSVGElement): Promise<HTMLCanvasElement> {
   const canvas = newCanvas(width, height, 2)
   canvas.getContext('2d')?.drawImage(image, 0, 0, canvas.width, canvas.height)
   return canvas
+}
+
+/** Downloads an element as an image: its boxes, their colors and its texts. */
+export async function downloadElementPng(name: string, element: HTMLElement, title = ''): Promise<void> {
+  const origin = element.getBoundingClientRect()
+  const scale = Math.max(1, Math.min(2, window.devicePixelRatio || 1))
+  const top = PADDING + (title === '' ? 0 : ROW_HEIGHT)
+  const canvas = newCanvas(element.scrollWidth + 2 * PADDING, element.scrollHeight + top + PADDING, scale)
+  const context = paint(canvas, scale)
+  if (title !== '') text(context, title, PADDING, PADDING, 'bold ')
+  context.translate(PADDING - origin.left + element.scrollLeft, top - origin.top + element.scrollTop)
+  for (const inner of element.querySelectorAll<HTMLElement>('*')) drawBox(context, inner)
+  await save(name, canvas)
+}
+
+function drawBox(context: CanvasRenderingContext2D, element: HTMLElement): void {
+  const style = getComputedStyle(element)
+  const { left, top, width, height } = element.getBoundingClientRect()
+  if (width === 0 || height === 0 || style.visibility === 'hidden') return
+  context.globalAlpha = Number(style.opacity)
+  context.fillStyle = style.backgroundColor
+  context.fillRect(left, top, width, height)
+  // Patterns mark what is degraded.
+  if (style.backgroundImage !== 'none') hatch(context, left, top, width, height)
+  context.globalAlpha = 1
+  context.fillStyle = style.color
+  context.font = `${style.fontWeight} ${style.fontSize} ${style.fontFamily}`
+  context.textAlign = 'left'
+  context.textBaseline = 'middle'
+  for (const node of element.childNodes) {
+    if (node.nodeType !== Node.TEXT_NODE || !node.textContent?.trim()) continue
+    const range = document.createRange()
+    range.selectNodeContents(node)
+    const at = range.getBoundingClientRect()
+    context.fillText(shortened(context, node.textContent.trim(), Math.min(at.width, width) + 1), at.left, at.top + at.height / 2)
+  }
+}
+
+function hatch(context: CanvasRenderingContext2D, left: number, top: number, width: number, height: number): void {
+  context.save()
+  context.beginPath()
+  context.rect(left, top, width, height)
+  context.clip()
+  context.beginPath()
+  for (let x = left - height; x < left + width; x += 4) {
+    context.moveTo(x, top + height)
+    context.lineTo(x + height, top)
+  }
+  context.strokeStyle = color('--amber', '#b80')
+  context.stroke()
+  context.restore()
 }
 
 async function save(name: string, canvas: HTMLCanvasElement): Promise<void> {

@@ -91,3 +91,44 @@ export class ManualClock {
     for (const end of ended) end()
   }
 }
+
+/** A clock with timers that only moves when the test moves it. */
+export class SteppedClock {
+  private time = 0
+  private timers: { at: number; run: () => void }[] = []
+
+  readonly now = (): number => this.time
+
+  readonly after = (ms: number, run: () => void): (() => void) => {
+    const timer = { at: this.time + ms, run }
+    this.timers.push(timer)
+    return () => {
+      this.timers = this.timers.filter((one) => one !== timer)
+    }
+  }
+
+  /** Runs the timers up to this time, in their order. */
+  to(time: number): void {
+    for (;;) {
+      const next = this.timers.reduce<{ at: number; run: () => void } | null>((first, one) => (one.at <= time && (!first || one.at < first.at) ? one : first), null)
+      if (!next) break
+      this.timers = this.timers.filter((one) => one !== next)
+      this.time = Math.max(this.time, next.at)
+      next.run()
+    }
+    this.time = time
+  }
+}
+
+/** Requests to a route that wait until the test responds to them, oldest first. */
+export function heldRoute(path: string): { waiting: number; respond: (body: JsonBodyType, status?: number) => void; fail: () => void } {
+  const held: ((response: Response) => void)[] = []
+  network.use(http.get(path, () => new Promise<Response>((resolve) => held.push(resolve)) as never))
+  return {
+    get waiting() {
+      return held.length
+    },
+    respond: (body, status = 200) => held.shift()?.(HttpResponse.json(body, { status })),
+    fail: () => held.shift()?.(HttpResponse.error()),
+  }
+}

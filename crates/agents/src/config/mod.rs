@@ -1,10 +1,12 @@
 //! The configuration of an agent, and of its memory.
 
 mod desk;
+mod external;
 mod memory;
 mod sizing;
 
 pub use desk::{Analyst, DeskConfig, LlmKind, MAX_ROUNDS, Phase, PromptStyle};
+pub use external::{ExternalConfig, NormalizeRules};
 pub use memory::{MAX_WINDOW, MemoryMode, MemorySettings};
 pub use sizing::{SizingConfig, Weights};
 
@@ -17,6 +19,9 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 use std::collections::BTreeSet;
 use std::time::Duration;
+
+/// The longest deadline that can be set: a year, in seconds.
+const MAX_TIMEOUT_SECS: u64 = 31_536_000;
 
 /// The models of a run that names none: house models, which need no key and no network.
 pub const DEFAULT_MODELS: [&str; 3] = ["house::momentum", "house::contrarian", "house::buy_and_hold"];
@@ -50,6 +55,9 @@ pub struct AgentConfig {
     /// The settings of a desk, only for the kind `desk`; absent: the defaults.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub desk: Option<DeskConfig>,
+    /// The external agent, only for the kind `external`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub external: Option<ExternalConfig>,
 }
 
 /// The kind of an agent.
@@ -61,9 +69,11 @@ pub enum AgentKind {
     Solo,
     /// Analysts, a debate, a trader, a risk debate and a portfolio manager, for each symbol.
     Desk,
+    /// A program of your own.
+    External,
 }
 
-papertape_core::words!(AgentKind { Solo = "solo", Desk = "desk" });
+papertape_core::words!(AgentKind { Solo = "solo", Desk = "desk", External = "external" });
 
 /// The limits of an agent's day.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -114,7 +124,15 @@ impl AgentConfig {
             tools: Vec::new(),
             limits: Limits::default(),
             desk: None,
+            external: None,
         }
+    }
+
+    /// An external agent with defaults.
+    #[must_use]
+    pub fn external(name: AgentName, external: ExternalConfig) -> Self {
+        let model = external.model();
+        Self { kind: AgentKind::External, external: Some(external), ..Self::solo(name, model) }
     }
 
     /// A desk with defaults.
@@ -129,15 +147,24 @@ impl AgentConfig {
         self.desk.clone().unwrap_or_default()
     }
 
-    /// The models that it may call.
+    /// The models that it may call. An external agent may have none.
     #[must_use]
     pub fn models(&self) -> BTreeSet<ModelName> {
+        if self.kind == AgentKind::External {
+            return self.external.iter().flat_map(|external| external.models.iter().cloned()).collect();
+        }
         let mut models = BTreeSet::from([self.model.clone()]);
         if self.kind == AgentKind::Desk {
             let desk = self.desk_config();
             models.extend([LlmKind::Quick, LlmKind::Deep].map(|kind| desk.model(self, kind).clone()));
         }
         models
+    }
+
+    /// Whether only rules of house models decide. What decides in an external agent is unknown.
+    #[must_use]
+    pub fn is_rule_based(&self) -> bool {
+        self.kind != AgentKind::External && self.models().iter().all(ModelName::is_house)
     }
 
     /// Checks what can be checked from the config itself.
@@ -152,8 +179,26 @@ impl AgentConfig {
         if let Some((key, _)) = limits.iter().find(|(_, limit)| *limit == 0) {
             return Err(format!("limits.{key} must be above 0"));
         }
+        let deadlines = [
+            ("call_timeout_secs", self.limits.call_timeout_secs),
+            ("session_timeout_secs", self.limits.session_timeout_secs),
+        ];
+        if let Some((key, secs)) = deadlines.iter().find(|(_, secs)| *secs > MAX_TIMEOUT_SECS) {
+            return Err(format!("limits.{key}: {secs} is out of range; expected at most {MAX_TIMEOUT_SECS}"));
+        }
+        self.sampling.check().map_err(|reason| format!("sampling.{reason}"))?;
+        match (self.kind, &self.external) {
+            (AgentKind::External, Some(external)) => external.validate(self)?,
+            (AgentKind::External, None) => {
+                return Err("`external` is missing: the name of the external agent".to_owned());
+            }
+            (_, Some(_)) => return Err("`external` is for agents of the kind `external`".to_owned()),
+            (_, None) => {}
+        }
         match (self.kind, &self.desk) {
-            (AgentKind::Solo, Some(_)) => Err("`desk` is for agents of the kind `desk`".to_owned()),
+            (AgentKind::Solo | AgentKind::External, Some(_)) => {
+                Err("`desk` is for agents of the kind `desk`".to_owned())
+            }
             (AgentKind::Desk, _) if !self.tools.is_empty() => {
                 Err("`tools` is for solo agents; a desk's analysts read the market view".to_owned())
             }

@@ -79,13 +79,17 @@ impl<'a> DayMemory<'a> {
             _ if recorded.is_some() => {
                 recorded.map_or_else(|| agent.model.clone(), |recorded| recorded.writer.clone())
             }
-            AgentKind::Solo => agent.model.clone(),
+            AgentKind::Solo | AgentKind::External => agent.model.clone(),
             AgentKind::Desk => agent.desk_config().model(agent, LlmKind::Quick).clone(),
         };
         let house_version = input.house_versions.get(&model).copied();
         Self {
             prompter: MemoryPrompter { agent, model, house_version, prompts: input.prompts },
-            settings: input.memory,
+            // An external agent remembers by itself, in its state.
+            settings: match agent.kind {
+                AgentKind::External => MemorySettings::off(),
+                AgentKind::Solo | AgentKind::Desk => input.memory,
+            },
             symbols: input.symbols,
             day: input.day,
             memory,

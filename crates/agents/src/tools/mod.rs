@@ -127,6 +127,30 @@ pub async fn answer(
     Ok(recorded.as_str().unwrap_or_default().to_owned())
 }
 
+/// Records a tool's answer to a program as a local step, with the data read for it. Returns the answer as recorded: JSON,
+/// without a fence; the transcript has it fenced.
+///
+/// # Errors
+/// A stop.
+pub async fn plain_answer(
+    ctx: &mut Ctx,
+    view: &MarketView<'_>,
+    note: ToolInvocation,
+    output: ToolOutput,
+) -> Result<Value, SessionStop> {
+    let content = fenced(&note.name, &canonical(&output.value));
+    ctx.record_local(LocalStep {
+        kind: "read",
+        class: StepClass::Local,
+        arguments: with_view_identity(view, json!({ "tool": note.name, "input": note.input })),
+        implied: output.implied(),
+        outcome: output.value,
+        outcome_kind: OutcomeKind::Ok,
+        message: Some(TranscriptMessage { role: Role::Tool, content, tool: Some(note) }),
+    })
+    .await
+}
+
 /// A local step's arguments, with the dataset and the instant that its outcome depends on.
 pub(crate) fn with_view_identity(view: &MarketView<'_>, mut arguments: Value) -> Value {
     arguments["dataset"] = json!(view.dataset());

@@ -44,13 +44,24 @@ pub fn side(tool: &str) -> Option<Side> {
     [Side::Buy, Side::Sell, Side::Short, Side::Cover].into_iter().find(|side| side.as_str() == tool)
 }
 
+/// Whom an order's answer is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reader {
+    /// A model, which gets it fenced.
+    Model,
+    /// A program, which gets it as JSON. The transcript has it fenced.
+    Program,
+}
+
 /// The outcome of a tool call that places an order.
 #[derive(Clone, Debug)]
 pub struct OrderCall {
-    /// The answer for the model.
-    pub reply: String,
+    /// The answer: a text for a model, an object for a program.
+    pub answer: Value,
     /// Whether its arguments could be parsed as an order.
     pub is_order: bool,
+    /// The rejection, if it was rejected.
+    pub rejection: Option<Rejection>,
 }
 
 /// Places the order of a tool call: checks it, fills or rejects it, records it and reports it.
@@ -63,13 +74,17 @@ pub async fn place(
     view: &MarketView<'_>,
     (symbols, date): (&Listed, Date),
     side: Side,
-    note: ToolInvocation,
+    (note, reader): (ToolInvocation, Reader),
 ) -> Result<OrderCall, SessionStop> {
     let (request, amount) = match read_order(books, side, &note.input) {
         Ok(read) => read,
         Err(message) => {
-            let reply = super::answer(ctx, view, note, ToolOutput::error(message)).await?;
-            return Ok(OrderCall { reply, is_order: false });
+            let output = ToolOutput::error(message);
+            let answer = match reader {
+                Reader::Model => Value::String(super::answer(ctx, view, note, output).await?),
+                Reader::Program => super::plain_answer(ctx, view, note, output).await?,
+            };
+            return Ok(OrderCall { answer, is_order: false, rejection: None });
         }
     };
     let known = symbols.contains(&request.symbol);
@@ -81,15 +96,15 @@ pub async fn place(
         }
         (decision, _) => decision,
     };
-    let result = execute(ctx, books, view, (&request, decision), Some(note)).await?;
-    Ok(OrderCall { reply: result.reply, is_order: true })
+    let result = execute(ctx, books, view, (&request, decision), Some((note, reader))).await?;
+    Ok(OrderCall { answer: result.answer, is_order: true, rejection: result.rejection })
 }
 
 /// An order that was filled, is pending, or was rejected.
 #[derive(Clone, Debug)]
 pub struct OrderResult {
-    /// The answer, as JSON.
-    pub reply: String,
+    /// The answer: an object for a program, else a text.
+    pub answer: Value,
     /// `filled`, `pending` or `rejected`.
     pub status: &'static str,
     /// The ledger entry, if it was filled.
@@ -99,7 +114,7 @@ pub struct OrderResult {
 }
 
 /// Executes a checked order and records the outcome, with every derived row. `note`: the tool call, if the
-/// answer belongs in the transcript.
+/// answer belongs in the transcript, and who reads it.
 ///
 /// # Errors
 /// A stop.
@@ -108,10 +123,10 @@ pub(crate) async fn execute(
     books: &mut Books,
     view: &MarketView<'_>,
     (request, decision): (&Order, Result<Approved<Order>, Rejection>),
-    note: Option<ToolInvocation>,
+    note: Option<(ToolInvocation, Reader)>,
 ) -> Result<OrderResult, SessionStop> {
     let arguments = super::with_view_identity(view, json!({ "order": request }));
-    let mut result = OrderResult { reply: String::new(), status: "filled", entry: None, rejection: None };
+    let mut result = OrderResult { answer: Value::Null, status: "filled", entry: None, rejection: None };
     let (reply, kind, implied, entry) = match decision {
         Err(rejection) => {
             books.record_rejection(&rejection);
@@ -146,20 +161,22 @@ pub(crate) async fn execute(
         }
     };
     let content = canonical(&reply);
+    let (note, reader) = note.unzip();
     // An answer in a transcript quotes the model's arguments, so it is fenced.
     let content = note.as_ref().map_or(content.clone(), |note| super::fenced(&note.name, &content));
-    let recorded = ctx
+    let answer = if reader == Some(Reader::Program) { reply } else { json!(content) };
+    let mut recorded = ctx
         .record_local(LocalStep {
             kind: "order",
             class: StepClass::Order,
             arguments,
-            outcome: json!({ "reply": content, "entry": entry }),
+            outcome: json!({ "reply": answer, "entry": entry }),
             outcome_kind: kind,
             message: note.map(|note| TranscriptMessage { role: Role::Tool, content, tool: Some(note) }),
             implied,
         })
         .await?;
-    recorded["reply"].as_str().unwrap_or_default().clone_into(&mut result.reply);
+    result.answer = recorded["reply"].take();
     Ok(result)
 }
 

@@ -50,8 +50,16 @@ impl ModelName {
         self.provider == Self::RECORDED
     }
 
+    /// Whether it stands for an external agent without a configured model, and cannot be called.
+    #[must_use]
+    pub fn is_external(&self) -> bool {
+        self.provider == Self::EXTERNAL
+    }
+
     /// The provider name of imported models.
     pub const RECORDED: &str = "recorded";
+    /// The provider name of external agents without a configured model.
+    pub const EXTERNAL: &str = "external";
 }
 
 impl fmt::Display for ModelName {
@@ -195,6 +203,34 @@ pub struct Sampling {
     pub reasoning_effort: Option<String>,
 }
 
+impl Sampling {
+    /// Checks the ranges that all providers share.
+    ///
+    /// # Errors
+    /// A sentence that begins with the key.
+    pub fn check(&self) -> Result<(), String> {
+        check_temperature(self.temperature).map_err(|reason| format!("temperature: {reason}"))?;
+        if let Some(top_p) = self.top_p.filter(|top_p| !(0.0..=1.0).contains(top_p)) {
+            return Err(format!("top_p: {top_p} is out of range; expected 0 to 1"));
+        }
+        match self.max_tokens {
+            Some(0) => Err("max_tokens must be above 0".to_owned()),
+            _ => Ok(()),
+        }
+    }
+}
+
+/// Checks a temperature.
+///
+/// # Errors
+/// A sentence if it is not from 0 to 2.
+pub fn check_temperature(temperature: Option<f64>) -> Result<(), String> {
+    match temperature.filter(|temperature| !(0.0..=2.0).contains(temperature)) {
+        Some(temperature) => Err(format!("{temperature} is out of range; expected 0 to 2")),
+        None => Ok(()),
+    }
+}
+
 /// Whether the model may or must call tools.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -322,6 +358,10 @@ pub enum FinishReason {
     /// The provider's content filter blocked it.
     ContentFilter,
 }
+
+crate::words!(FinishReason {
+    Stop = "stop", ToolCalls = "tool_calls", Length = "length", ContentFilter = "content_filter",
+});
 
 /// A model's response, as the session sees it and the tape stores it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]

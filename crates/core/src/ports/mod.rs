@@ -1,9 +1,10 @@
 //! Narrow traits for everything outside this crate. All of them are object-safe.
 
 use crate::budget::{Limit, ShareOutcome, ShareRequest};
+use crate::external::{DoorProtocol, ModelDoorRequest, ModelDoorResponse};
 use crate::id::{AgentName, ContentHash, JobId};
 use crate::job::stop_reason;
-use crate::message::{CallFailure, ModelName, ModelReply, ModelRequest, ToolSpec, Usage};
+use crate::message::{CallFailure, FailureKind, ModelName, ModelReply, ModelRequest, ToolSpec, Usage};
 use crate::plan::PlanError;
 use crate::record::{
     AgentState, Commit, DayStatus, DerivedRow, JobKind, JobRow, JobStatus, Lease, LeaseState, NewJob,
@@ -73,6 +74,23 @@ pub trait ModelClient: Send + Sync {
 
     /// The house model's version, part of the digest; `None` for a real model.
     fn house_version(&self, model: &ModelName) -> Option<u32>;
+
+    /// Sends a request of a session's model endpoint once, in the protocol in which it came in. The default serves no
+    /// such requests.
+    fn forward<'a>(
+        &'a self,
+        request: &'a ModelDoorRequest,
+        _delta: Option<DeltaSink<'a>>,
+    ) -> BoxFuture<'a, Result<ModelDoorResponse, AttemptFailure>> {
+        let message = format!("{} serves no requests of {}", request.model, request.protocol.as_str());
+        let failure = CallFailure { kind: FailureKind::BadRequest, message };
+        Box::pin(async move { Err(AttemptFailure { failure, retry_after: None, usage: None }) })
+    }
+
+    /// The protocols in which requests for this model can be forwarded, the provider's own first.
+    fn protocols(&self, _model: &ModelName) -> Vec<DoorProtocol> {
+        Vec::new()
+    }
 
     /// The cost of `usage` of this model in USD; `None` when no price is known.
     fn cost(&self, model: &ModelName, usage: &Usage) -> Option<Decimal>;

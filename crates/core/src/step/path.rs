@@ -59,11 +59,12 @@ impl StepPath {
         &self.0
     }
 
-    /// The step's kind: `model`, `tool`, `order`, …
+    /// The step's kind: `model`, `tool`, `order`, … A call of the model endpoint is `model@DIGEST#n` in its path and of
+    /// the kind `model`.
     #[must_use]
     pub fn kind(&self) -> &str {
         let last = self.0.rsplit('/').next().unwrap_or_default();
-        last.split('#').next().unwrap_or_default()
+        last.split(['#', '@']).next().unwrap_or_default()
     }
 
     /// The step's scope, empty at the root.

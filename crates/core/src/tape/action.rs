@@ -99,7 +99,7 @@ struct Acting(ActionRequest);
 impl Effect for Acting {
     type Reply = ActionReply;
     const OPAQUE: Option<&'static str> = None;
-    const IS_ACTION: bool = true;
+    const IS_SEEN_OUTSIDE: bool = true;
 
     fn request(&self) -> Value {
         json::to_value(&self.0.call)

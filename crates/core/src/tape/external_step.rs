@@ -35,7 +35,10 @@ impl SessionRun {
             Lookup::Inherited { kind, outcome, origin } => {
                 let result: Result<E::Reply, CallFailure> = read_outcome(&path, kind, Some(outcome))?;
                 let end = asked.end(session, &result, kind, None, Some(origin), E::content);
-                session.defer_writes(end);
+                match E::IS_SEEN_OUTSIDE {
+                    true => session.commit(end).await?,
+                    false => session.defer_writes(end),
+                }
                 return Ok(result);
             }
             Lookup::Open { attempts, has_ended, .. } if !asked.repeatable => {
@@ -63,7 +66,7 @@ impl SessionRun {
                     writes = session.new_texts(std::mem::take(&mut asked.texts).into_iter());
                     writes.push(Write::Intent(asked.intent()));
                 }
-                let result = redacted(session.redactor(), Err(failure), E::OPAQUE);
+                let result = redacted::<E>(session.redactor(), Err(failure));
                 let attempt = Some(redacted_attempt(session.redactor(), attempt));
                 writes.extend(asked.end(session, &result, outcome_kind(&result), attempt, None, E::content));
                 writes.extend(effect.ended(session.redactor(), &result));
@@ -103,7 +106,7 @@ impl SessionRun {
             }
         };
         let (called, effects) = effect.perform(session.host(), &path, first).await?;
-        let result = redacted(session.redactor(), called.result, E::OPAQUE);
+        let result = redacted::<E>(session.redactor(), called.result);
         let attempt = redacted_attempt(session.redactor(), called.attempt);
         let changes = !effects.is_empty();
         let ending = |result: &Result<E::Reply, CallFailure>, effects: Vec<Write>| {
@@ -113,18 +116,15 @@ impl SessionRun {
             end.extend(effect.ended(session.redactor(), result));
             end
         };
-        if asked.repeatable && !E::IS_ACTION {
+        if asked.repeatable && !E::IS_SEEN_OUTSIDE {
             session.hand_over(ending(&result, effects)).await?;
             return Ok(result);
         }
         match session.commit(ending(&result, effects)).await {
             // What it was to change has changed in the meantime; that is its outcome.
             Err(SessionStop::Refused(why)) if changes => {
-                let refused = redacted(
-                    session.redactor(),
-                    Err(CallFailure { kind: FailureKind::ToolError, message: why }),
-                    E::OPAQUE,
-                );
+                let failure = CallFailure { kind: FailureKind::ToolError, message: why };
+                let refused = redacted::<E>(session.redactor(), Err(failure));
                 session.commit(ending(&refused, Vec::new())).await?;
                 Ok(refused)
             }
@@ -141,8 +141,8 @@ pub(super) trait Effect: Sync {
     /// The field of a reply that must stay unchanged apart from configured credentials.
     const OPAQUE: Option<&'static str>;
 
-    /// Whether it is an action: its outcome is durable before it is returned.
-    const IS_ACTION: bool = false;
+    /// Whether others than the session see its outcome: it is durable before it is returned.
+    const IS_SEEN_OUTSIDE: bool = false;
 
     /// The request, for reporting differences.
     fn request(&self) -> Value;
@@ -175,6 +175,17 @@ pub(super) trait Effect: Sync {
 
     /// The reply's text for the conversation.
     fn content(reply: &Self::Reply) -> String;
+
+    /// Redacts a reply. The field [`Self::OPAQUE`] is sent back to the provider, which would reject it if it changed:
+    /// signatures look like secrets. So only configured credentials are removed from it.
+    fn redact(redactor: &Redactor, mut reply: Value) -> Value {
+        let note = Self::OPAQUE.and_then(|key| Some((key, reply.as_object_mut()?.remove(key)?)));
+        let mut reply = redactor.redact_value(reply).value;
+        if let (Some((key, note)), Some(fields)) = (note, reply.as_object_mut()) {
+            fields.insert(key.to_owned(), redactor.redact_opaque(note).value);
+        }
+        reply
+    }
 }
 
 pub(super) struct ModelCall<'r> {
@@ -306,22 +317,13 @@ impl ExternalStep {
 /// Everything that enters is redacted before it is used, and returned in its stored form (keys in canonical
 /// order, for example), so that a resumed session continues with identical data. If redaction leaves no valid
 /// reply, that is a failure: the call was made and is not repeated.
-///
-/// The field `opaque` is sent back to the provider, which would reject it if it changed: signatures look like
-/// secrets. So only configured credentials are removed from it.
-fn redacted<T: serde::Serialize + DeserializeOwned>(
+fn redacted<E: Effect>(
     redactor: &Redactor,
-    result: Result<T, CallFailure>,
-    opaque: Option<&str>,
-) -> Result<T, CallFailure> {
+    result: Result<E::Reply, CallFailure>,
+) -> Result<E::Reply, CallFailure> {
     match result {
         Ok(value) => {
-            let mut value = json::to_value(&value);
-            let note = opaque.and_then(|key| Some((key, value.as_object_mut()?.remove(key)?)));
-            let mut value = redactor.redact_value(value).value;
-            if let (Some((key, note)), Some(fields)) = (note, value.as_object_mut()) {
-                fields.insert(key.to_owned(), redactor.redact_opaque(note).value);
-            }
+            let value = E::redact(redactor, json::to_value(&value));
             let stored = json::read_back(value).and_then(|value| serde_json::from_value(value).ok());
             stored.ok_or_else(|| CallFailure {
                 kind: FailureKind::BadAnswer,

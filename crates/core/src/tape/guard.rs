@@ -173,19 +173,23 @@ impl SessionRun {
     }
 }
 
-/// Resolves when the deadline has passed, extended by the time that the scope's calls spent in the queue.
-async fn deadline_timer(session: Arc<SessionRun>, scope: String, deadline: Duration) {
+/// Resolves when the deadline has passed, extended by the time that the scope's calls spent in the queue. The time runs
+/// from this call, not from the first poll: the body may by then have sent a request.
+fn deadline_timer(session: Arc<SessionRun>, scope: String, deadline: Duration) -> impl Future<Output = ()> {
+    let mut sleep = session.host().sleep(deadline);
     let mut given = deadline;
-    session.host().sleep(deadline).await;
-    loop {
-        let due = deadline.saturating_add(session.host().queue_wait(&scope));
-        if due <= given {
-            return;
+    async move {
+        loop {
+            sleep.await;
+            let due = deadline.saturating_add(session.host().queue_wait(&scope));
+            if due <= given {
+                return;
+            }
+            // A call that has just been queued must not wake this timer at every tick.
+            let more = (due - given).max(MIN_TIMER);
+            given = given.saturating_add(more);
+            sleep = session.host().sleep(more);
         }
-        // A call that has just been queued must not wake this timer at every tick.
-        let more = (due - given).max(MIN_TIMER);
-        given = given.saturating_add(more);
-        session.host().sleep(more).await;
     }
 }
 
@@ -219,9 +223,9 @@ async fn close(
     session.commit(writes).await
 }
 
-/// A step of the parent's body as a step of the branch: done as recorded there, or abandoned because its
-/// guard closed. Its cost is counted with the parent, which the origin references.
-fn copied((row, origin): (TapeRow, ReusedFrom)) -> Result<Write, SessionStop> {
+/// A step of the parent as a step of the branch, without running again: done as recorded there, or abandoned because its
+/// guard closed or its session ended. Its cost is counted with the parent, which the origin references.
+pub(super) fn copied((row, origin): (TapeRow, ReusedFrom)) -> Result<Write, SessionStop> {
     let path = row.path;
     let torn = |what: &str| SessionStop::Record(format!("the step {path} of the parent has no {what}"));
     let request_ref = row.request_ref.ok_or_else(|| torn("request"))?;

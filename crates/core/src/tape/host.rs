@@ -1,6 +1,7 @@
 //! What a session needs from its host.
 
 use super::stop::SessionStop;
+use crate::external::{AgentTurn, ModelDoorCall, ModelDoorReply, SessionEnding, Turn};
 use crate::id::{ContentHash, PlanId};
 use crate::message::{CallFailure, ModelReply, ModelRequest};
 use crate::ports::{BoxFuture, ExternalCall, ExternalReply};
@@ -107,6 +108,43 @@ pub trait Host: Send + Sync {
     ) -> BoxFuture<'a, Result<CallOutcomeWithWrites<ActionReply>, SessionStop>> {
         let message = format!("there is nobody to perform the action {path}");
         Box::pin(async move { Err(SessionStop::ContractViolation(message)) })
+    }
+
+    /// Delivers the reply to an external agent's last request, starting the agent first if need be, and waits for its
+    /// next request. The default has no such agents.
+    fn turn<'a>(
+        &'a self,
+        path: &'a StepPath,
+        _turn: &'a Turn<'a>,
+        _options: CallOptions,
+        _first: u32,
+    ) -> BoxFuture<'a, Result<CallOutcome<AgentTurn>, SessionStop>> {
+        let message = format!("this host has no external agent for the turn {path}");
+        Box::pin(async move { Err(SessionStop::ContractViolation(message)) })
+    }
+
+    /// The next call at the model endpoint of the session's agent. Dropping the future loses no call. The default never
+    /// resolves.
+    fn next_model_call(&self) -> BoxFuture<'_, ModelDoorCall> {
+        Box::pin(std::future::pending())
+    }
+
+    /// Makes a call of the model endpoint, with retries, like [`Host::model`].
+    fn forward<'a>(
+        &'a self,
+        path: &'a StepPath,
+        _call: &'a ModelDoorCall,
+        _options: CallOptions,
+        _first: u32,
+    ) -> BoxFuture<'a, Result<CallOutcome<ModelDoorReply>, SessionStop>> {
+        let message = format!("this host cannot forward the model call {path}");
+        Box::pin(async move { Err(SessionStop::ContractViolation(message)) })
+    }
+
+    /// Delivers the last reply of `turn`, tells the agent that its session is over, and closes its doors. Everything
+    /// that the agent learns from it is durable. The default, and a host that took no turn, do nothing.
+    fn end_turns<'a>(&'a self, _turn: &'a Turn<'a>, _ending: SessionEnding) -> BoxFuture<'a, ()> {
+        Box::pin(std::future::ready(()))
     }
 
     /// Commits the writes in one transaction and returns when they, and everything handed over before, are

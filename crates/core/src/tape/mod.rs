@@ -8,19 +8,23 @@
 mod action;
 mod chain;
 mod ctx;
+mod door;
 mod external_step;
 mod guard;
 mod host;
+mod redacted_requests;
 mod session;
 mod stop;
 #[expect(clippy::module_inception, reason = "the tape itself is the heart of the tape")]
 mod tape;
+mod turn;
 
 pub use crate::content::{ContentDoc, MissingBlob, inline, linked_documents, references, text};
 pub use crate::step::{OutcomeKind, ScopeKey, Step, StepClass, StepPath, StepState};
 pub use action::{ActionBlock, ActionOutcome, ActionRequest};
 pub use chain::{RequestChain, expand_request};
 pub use ctx::{Ctx, LocalStep, TranscriptMessage};
+pub use door::{DoorEnd, ModelDoor};
 pub use guard::{Branch, GuardOutcome, GuardedBranch, NodeFailure};
 pub use host::{ActionOptions, ActionReply, CallOptions, CallOutcome, CallOutcomeWithWrites, Host};
 pub use session::{SessionRun, ToolInvocation};

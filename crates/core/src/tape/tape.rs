@@ -145,6 +145,42 @@ impl Tape {
         unread
     }
 
+    /// Whether the tape, or that of a branch's parent, has a step at this path.
+    pub(super) fn has(&self, path: &StepPath) -> bool {
+        let inherited = self.inherited.as_ref().is_some_and(|inherited| inherited.rows.contains_key(path));
+        inherited || self.rows.contains_key(path)
+    }
+
+    /// The steps in a scope that this run has not used, in path order, with their requests.
+    pub(super) fn unread_within(&self, scope: &str) -> Vec<(StepPath, Option<ContentHash>)> {
+        let unread =
+            self.rows.values().filter(|row| row.path.is_within(scope) && !self.read.contains(&row.path));
+        let mut unread: Vec<_> = unread.map(|row| (row.path.clone(), row.request_ref)).collect();
+        unread.sort();
+        unread
+    }
+
+    /// The parent's steps in a scope that this session does not have, in their recorded order, each with its origin.
+    pub(super) fn inherited_within(&self, scope: &str) -> Vec<(TapeRow, ReusedFrom)> {
+        let Some(inherited) = &self.inherited else { return Vec::new() };
+        let missing =
+            inherited.order.iter().filter(|path| path.is_within(scope) && !self.rows.contains_key(*path));
+        let rows = missing.filter_map(|path| inherited.rows.get(path));
+        rows.map(|row| (row.clone(), inherited.origin.step(row))).collect()
+    }
+
+    /// Marks all steps in a scope as used.
+    pub(super) fn consume(&mut self, scope: &str) {
+        let within = self.rows.keys().filter(|path| path.is_within(scope)).cloned();
+        self.read.extend(within);
+    }
+
+    /// Whether any step in a scope is open.
+    pub(super) fn has_open_within(&self, scope: &str) -> bool {
+        let is_open = |row: &TapeRow| row.state == StepState::Intent && !self.read.contains(&row.path);
+        self.rows.values().any(|row| row.path.is_within(scope) && is_open(row))
+    }
+
     fn look_up_inherited(&self, step: &Step) -> Lookup {
         if self.sealed {
             return Lookup::Missing;

@@ -210,6 +210,22 @@ fn guards_nest() {
     assert_eq!(stage.run(host(&stage), program(5)).0.expect("again"), GuardOutcome::TimedOut);
 }
 
+// Goal: the deadline runs from the start of the guard: what the body does before it first waits counts.
+#[test]
+fn the_deadline_runs_from_the_start() {
+    let stage = Stage::new();
+    let clock = stage.clock.clone();
+    let (result, _) = stage.run(stage.host(), async |mut ctx: Ctx| {
+        let body = guarded(|_| {
+            clock.advance(secs(10));
+            futures::future::pending::<Result<Result<(), NodeFailure>, SessionStop>>()
+        });
+        ctx.guard(ScopeKey::node("Late"), secs(10), body).await
+    });
+    assert_eq!(result.expect("an end"), GuardOutcome::TimedOut);
+    assert_eq!(stage.clock.elapsed(), secs(10));
+}
+
 // Goal: deferred writes of a dropped body are committed with the verdict.
 #[test]
 fn riders_of_a_dropped_body_are_kept_with_the_verdict() {

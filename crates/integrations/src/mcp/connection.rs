@@ -62,7 +62,7 @@ impl Connection {
         let implementation = Implementation::new("papertape", env!("CARGO_PKG_VERSION"));
         let client = ClientConfig::new(ClientCapabilities::default(), implementation);
         let served = match &config.url {
-            Some(url) => serve_client(client, http::transport(url)?).await,
+            Some(url) => serve_client(client, http::transport(url, None)?).await,
             None => serve_client(client, child::spawn(name, config, Arc::clone(&ending))?).await,
         };
         let service = served.map_err(|error| match ending.get() {
@@ -176,7 +176,7 @@ async fn responds(peer: &Peer<RoleClient>) -> bool {
     matches!(peer.send_request(ping).await, Ok(_) | Err(ServiceError::McpError(_)))
 }
 
-fn broken_reason(error: &ServiceError) -> String {
+pub(super) fn broken_reason(error: &ServiceError) -> String {
     match error {
         ServiceError::TransportSend(error) => {
             http::reason(&*error.error).unwrap_or_else(|| "closed the connection".to_owned())
@@ -186,7 +186,7 @@ fn broken_reason(error: &ServiceError) -> String {
 }
 
 /// Why a connection failed to open. The SDK's own text is not used: it may print payloads and addresses.
-fn open_error(error: &ClientInitializeError) -> String {
+pub(super) fn open_error(error: &ClientInitializeError) -> String {
     match error {
         ClientInitializeError::TransportError { error, .. } => {
             http::reason(&*error.error).unwrap_or_else(|| "cannot be reached".to_owned())

@@ -16,8 +16,12 @@ const MAX_REQUESTS: usize = 256;
 ///
 /// # Errors
 /// As text that follows the server's name.
-pub(super) fn transport(url: &str) -> Result<StreamableHttpClientTransport<BoundedClient>, String> {
+pub(super) fn transport(
+    url: &str,
+    token: Option<&str>,
+) -> Result<StreamableHttpClientTransport<BoundedClient>, String> {
     let mut config = StreamableHttpClientTransportConfig::with_uri(url);
+    config.auth_header = token.map(str::to_owned);
     config.max_concurrent_requests = MAX_REQUESTS;
     config.max_sse_event_size = MAX_MESSAGE_BYTES;
     Ok(StreamableHttpClientTransport::with_client(BoundedClient(client()?), config))

@@ -9,10 +9,12 @@ mod bounded;
 mod child;
 mod connection;
 mod ending;
+mod forward;
 mod http;
 pub mod names;
 mod reply;
 
+pub use forward::forward;
 pub(crate) use http::client as http_client;
 
 use connection::{Connection, ConnectionError};

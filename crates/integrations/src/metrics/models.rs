@@ -2,6 +2,7 @@
 
 use super::Metrics;
 use futures::FutureExt as _;
+use papertape_core::external::{DoorProtocol, ModelDoorRequest, ModelDoorResponse};
 use papertape_core::message::{ModelName, ModelRequest, Usage};
 use papertape_core::ports::{AttemptFailure, BoxFuture, DeltaSink, ModelClient, ModelResponse};
 use rust_decimal::Decimal;
@@ -61,6 +62,26 @@ impl ModelClient for InstrumentedModels {
             result
         }
         .boxed()
+    }
+
+    fn forward<'a>(
+        &'a self,
+        request: &'a ModelDoorRequest,
+        delta: Option<DeltaSink<'a>>,
+    ) -> BoxFuture<'a, Result<ModelDoorResponse, AttemptFailure>> {
+        async move {
+            let result = self.models.forward(request, delta).await;
+            match &result {
+                Ok(response) => self.count(&request.model, true, response.usage),
+                Err(failure) => self.count(&request.model, false, failure.usage),
+            }
+            result
+        }
+        .boxed()
+    }
+
+    fn protocols(&self, model: &ModelName) -> Vec<DoorProtocol> {
+        self.models.protocols(model)
     }
 
     fn check(&self, model: &ModelName) -> Result<(), String> {

@@ -4,12 +4,11 @@ use super::mapping::{StepFacts, spans};
 use super::span::{Span, request};
 use anyhow::{Context as _, Result};
 use papertape_core::id::{ContentHash, JobId};
-use papertape_core::message::{ModelName, Sampling};
 use papertape_core::ports::RecordStore as _;
 use papertape_core::record::SessionId;
 use papertape_core::tape::{OutcomeKind, StepState};
 use papertape_service::app::App;
-use papertape_service::view::conventions_of;
+use papertape_service::view::{conventions_of, requested_models, stored_documents};
 use papertape_store::{PageRequest, SessionFilter, StepView};
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -19,8 +18,6 @@ use std::io::Write;
 const PAGE: u32 = 1_000;
 /// Sessions per page.
 const SESSIONS: u32 = 200;
-/// The kind of a step that calls a model.
-const MODEL: &str = "model";
 
 /// A session's spans; empty if the session does not exist.
 ///
@@ -29,7 +26,7 @@ const MODEL: &str = "model";
 pub async fn spans_of(app: &App, session: SessionId) -> Result<Vec<Span>> {
     let Some(brief) = app.store.session_brief(session).await? else { return Ok(Vec::new()) };
     let steps = steps(app, session).await?;
-    let models = models(app, &steps).await?;
+    let models = requested_models(app, &steps).await?;
     let outcomes = outcomes(app, &steps).await?;
     let mut derived = app.store.load_derived_rows(session).await?;
     let facts: Vec<StepFacts> = steps
@@ -86,36 +83,5 @@ async fn steps(app: &App, session: SessionId) -> Result<Vec<StepView>> {
 /// The outcomes of steps that did not succeed, by the outcome's hash.
 async fn outcomes(app: &App, steps: &[StepView]) -> Result<BTreeMap<ContentHash, Value>> {
     let failed = steps.iter().filter(|step| step.state != StepState::Done(OutcomeKind::Ok));
-    documents(app, failed.filter_map(|step| step.outcome_ref).collect()).await
-}
-
-/// Which model each request went to, by the request's hash. A request is a chain of links, each of which
-/// names their common head.
-async fn models(app: &App, steps: &[StepView]) -> Result<BTreeMap<ContentHash, (ModelName, Sampling)>> {
-    let refs = steps.iter().filter(|step| step.path.kind() == MODEL).filter_map(|step| step.request_ref);
-    let requests = documents(app, refs.collect()).await?;
-    let head_of = |document: &Value| document["head"].as_str().and_then(ContentHash::from_hex);
-    let heads = documents(app, requests.values().filter_map(head_of).collect()).await?;
-    let mut models = BTreeMap::new();
-    for (hash, document) in &requests {
-        let head = head_of(document).and_then(|head| heads.get(&head)).unwrap_or(document);
-        let model = ModelName::try_from(head["model"].as_str().unwrap_or_default().to_owned());
-        let Ok(model) = model else { continue };
-        let sampling = serde_json::from_value(head["sampling"].clone()).unwrap_or_default();
-        models.insert(*hash, (model, sampling));
-    }
-    Ok(models)
-}
-
-/// Documents as they are stored: long texts, which are stored separately, are not needed here.
-async fn documents(app: &App, mut hashes: Vec<ContentHash>) -> Result<BTreeMap<ContentHash, Value>> {
-    hashes.sort_unstable();
-    hashes.dedup();
-    let texts = app.store.texts(hashes).await?;
-    let read = |(hash, body): (ContentHash, String)| {
-        serde_json::from_str(&body)
-            .map(|document| (hash, document))
-            .with_context(|| format!("document {hash} is not JSON"))
-    };
-    texts.into_iter().map(read).collect()
+    stored_documents(app, failed.filter_map(|step| step.outcome_ref).collect()).await
 }

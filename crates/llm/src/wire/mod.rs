@@ -5,6 +5,7 @@
 pub(crate) mod anthropic;
 mod chat;
 mod effort;
+pub(crate) mod forward;
 mod gemini;
 mod lenient;
 pub(crate) mod listing;

@@ -5,6 +5,8 @@ mod cancel;
 mod config;
 mod embeddings;
 mod faults;
+mod forward;
+mod forward_house;
 mod hostile;
 mod notes;
 mod other_wires;

@@ -55,7 +55,7 @@ fn keys_are_there_for_the_redactor() {
         kind: Some(ProviderKind::OpenaiCompatible),
         base_url: Some("http://localhost:1/".to_owned()),
         api_key_env: Some("TEST_KEY".to_owned()),
-        stream: true,
+        ..ProviderConfig::default()
     };
     let config =
         ModelsConfig { providers: [("test".to_owned(), provider)].into(), ..ModelsConfig::default() };

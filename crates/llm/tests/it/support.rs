@@ -43,6 +43,7 @@ pub(crate) fn gateway_at(kind: ProviderKind, url: &str, stream: bool) -> Gateway
         base_url: Some(url.to_owned()),
         api_key_env: Some("TEST_KEY".to_owned()),
         stream,
+        ..ProviderConfig::default()
     };
     let config =
         ModelsConfig { providers: [("test".to_owned(), provider)].into(), ..ModelsConfig::default() };

@@ -215,7 +215,7 @@ async fn bare(path: &Path, requests: &[Value], client: &reqwest::Client, url: &s
     let url = format!("{url}chat/completions");
     for number in 0..days as i64 {
         for request in requests {
-            let message = product::send(client, &url, request).await;
+            let message = product::send(client.post(&url), request).await;
             assert!(message.is_object(), "an answer");
             let calls = message["tool_calls"].as_array().map(|calls| json!(calls).to_string());
             let insert = "INSERT INTO answers (day, content, calls) VALUES (?1, ?2, ?3)";

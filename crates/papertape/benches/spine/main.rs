@@ -7,6 +7,7 @@ mod agents;
 mod days;
 mod desk;
 mod desk_day;
+mod doors;
 mod generated;
 mod history;
 mod hostile;
@@ -23,13 +24,14 @@ mod streams;
 use papertape_testkit::bench::{Bench, main as run, server};
 
 fn main() {
-    if server::serve_if_asked() {
+    if server::serve_if_asked() || doors::trade_if_asked() {
         return;
     }
     run(&[
         Bench { name: "days", run: days::run },
         Bench { name: "agents", run: agents::run },
         Bench { name: "desk", run: desk::run },
+        Bench { name: "doors", run: doors::run },
         Bench { name: "history", run: history::run },
         Bench { name: "house", run: house::run },
         Bench { name: "hostile", run: hostile::run },

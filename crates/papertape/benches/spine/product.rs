@@ -28,6 +28,12 @@ pub(crate) fn runtime() -> tokio::runtime::Runtime {
 
 /// The product on a data directory, with a provider at this address: `streamed`, the default, and `whole`.
 pub(crate) async fn open(dir: &Path, url: &str, parallel_calls: usize) -> App {
+    let config = config(dir, url, parallel_calls);
+    App::open(config, Access::Own, papertape::integrations()).await.expect("opens")
+}
+
+/// Its config.
+pub(crate) fn config(dir: &Path, url: &str, parallel_calls: usize) -> Config {
     let mut config = Config { data_dir: dir.to_owned(), ..Config::default() };
     for (name, stream) in [("streamed", true), ("whole", false)] {
         let provider = ProviderConfig {
@@ -39,7 +45,7 @@ pub(crate) async fn open(dir: &Path, url: &str, parallel_calls: usize) -> App {
         config.models.providers.insert(name.to_owned(), provider);
     }
     config.worker.parallel_calls = parallel_calls;
-    App::open(config, Access::Own, papertape::integrations()).await.expect("opens")
+    config
 }
 
 /// A simulation of these solo agents, which use one of the providers.
@@ -127,7 +133,7 @@ impl Talk {
         let url = format!("{url}chat/completions");
         let mut request = self.request.clone();
         for turn in 0..=self.tools.len() {
-            let message = send(client, &url, &request).await;
+            let message = send(client.post(&url), &request).await;
             keep(&message);
             let messages = request["messages"].as_array_mut().expect("has messages");
             let id = message["tool_calls"][0]["id"].clone();
@@ -151,9 +157,9 @@ pub(crate) fn streamed(request: &Value) -> Value {
 }
 
 /// The bare loops' call: sends a request and returns the message of the response, concatenated if it is streamed.
-pub(crate) async fn send(client: &reqwest::Client, url: &str, request: &Value) -> Value {
+pub(crate) async fn send(post: reqwest::RequestBuilder, request: &Value) -> Value {
     let body = serde_json::to_vec(request).expect("is JSON");
-    let post = client.post(url).header("content-type", "application/json").body(body);
+    let post = post.header("content-type", "application/json").body(body);
     let mut response = post.send().await.expect("is sent");
     if request["stream"] != true {
         let bytes = response.bytes().await.expect("is answered");

@@ -78,7 +78,7 @@ pub(crate) fn run() {
             let requests = if limit == 50 { REQUESTS / 4 } else { REQUESTS };
             let mut times: [Vec<f64>; 2] = Default::default();
             for number in 0..requests {
-                let asked = Asked::of(round * requests + number, limit, whole);
+                let asked = WaitingRequest::of(round * requests + number, limit, whole);
                 let (text, time) = served.get(&asked.query());
                 times[0].push(time);
                 let started = Instant::now();
@@ -109,7 +109,7 @@ pub(crate) fn run() {
 }
 
 /// One request: a page somewhere in a job.
-struct Asked {
+struct WaitingRequest {
     job: String,
     /// The start and ID of the previous session.
     after: Option<(i64, i64)>,
@@ -117,7 +117,7 @@ struct Asked {
     whole: bool,
 }
 
-impl Asked {
+impl WaitingRequest {
     fn of(number: u64, limit: i64, whole: bool) -> Self {
         let job = number % JOBS;
         let of_a_job = AGENTS * million::days();
@@ -185,7 +185,7 @@ fn rows(db: &Connection, sql: &str, params: impl rusqlite::Params) -> Vec<Value>
 }
 
 /// Checks that both contain the same sessions with the same messages.
-fn check(asked: &Asked, ours: &str, bare: &str) {
+fn check(asked: &WaitingRequest, ours: &str, bare: &str) {
     let read = |text: &str| -> Value { serde_json::from_str(text).expect("is JSON") };
     let (ours, bare) = (read(ours), read(bare));
     assert_eq!(ours["count"], asked.limit, "{}", asked.query());

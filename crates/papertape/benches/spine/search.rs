@@ -33,7 +33,7 @@ pub(crate) fn run() {
                 let began = Instant::now();
                 for number in 0..REQUESTS {
                     let nth = round * REQUESTS + number;
-                    let asked = Asked::of(marked, of_a_job, nth);
+                    let asked = WaitingRequest::of(marked, of_a_job, nth);
                     let (text, time) = served.get(&asked.query());
                     times[0].push(time);
                     let started = Instant::now();
@@ -64,12 +64,12 @@ pub(crate) fn run() {
     table.print();
 }
 
-struct Asked {
+struct WaitingRequest {
     word: String,
     job: Option<String>,
 }
 
-impl Asked {
+impl WaitingRequest {
     fn of(marked: Marked, of_a_job: bool, nth: u64) -> Self {
         let words = (million::sessions() * THOUGHTS / marked.one_of).max(1);
         let lone = nth * 7 % words;
@@ -100,7 +100,7 @@ impl Asked {
 }
 
 /// Checks that both find the same sessions, and at least one.
-fn check(asked: &Asked, ours: &str, bare: &[i64]) {
+fn check(asked: &WaitingRequest, ours: &str, bare: &[i64]) {
     let ours: Value = serde_json::from_str(ours).expect("is JSON");
     let found = ours["sessions"].as_array().into_iter().flatten();
     let found: Vec<i64> = found.filter_map(|session| session["session_id"].as_i64()).collect();

@@ -75,6 +75,7 @@ impl Lab {
             base_url: Some(server.url()),
             api_key_env: None,
             stream: false,
+            ..ProviderConfig::default()
         };
         config.models.providers.insert("lab".to_owned(), provider);
         let next_open =

@@ -1,7 +1,7 @@
 //! Snapshots of the full responses of every read route, equal on both databases.
 
 use crate::api_support::{DAYS, MODELS, World, settled};
-use serde_json::Value;
+use serde_json::{Value, json};
 use std::collections::BTreeSet;
 
 /// Every read route, with a name for its snapshot.
@@ -26,6 +26,7 @@ async fn routes(world: &World) -> Vec<(&'static str, String)> {
         ("datasets", "/datasets?limit=5".to_owned()),
         ("dataset", "/datasets/us-daily-2000-2013".to_owned()),
         ("exposures", format!("/sessions/{session}/exposures?limit=3")),
+        ("leaderboard", "/leaderboard".to_owned()),
     ]
 }
 
@@ -211,4 +212,62 @@ async fn the_newest_completed_job_counts() {
     let first = world.good(&format!("/results?date=2012-10-08&job_id={next}&model=house::momentum")).await;
     assert_eq!(first["results"][0]["daily_metrics"]["days_since_last_trading"], 3, "over the weekend");
     assert_eq!(first["results"][0]["starting_position"]["portfolio_value"], closes[4]["portfolio_value"]);
+}
+
+/// Goal: shared baselines are the baselines of each result, once, with every other field as it was; and a day has none.
+#[tokio::test(flavor = "multi_thread")]
+async fn baselines_are_sent_once_on_request() {
+    let world = World::new().await;
+    let uri = format!("/results?job_id={}", world.job);
+    let each = world.good(&uri).await;
+    assert_eq!(world.good(&format!("{uri}&baselines=each")).await, each);
+    assert!(each.get("shared_baselines").is_none(), "it was not requested");
+    let mut shared = world.good(&format!("{uri}&baselines=shared")).await;
+    let list = shared["shared_baselines"].take();
+    assert_eq!(list.as_array().map(Vec::len), Some(1), "both agents have the same start and days");
+    assert_eq!(list[0]["models"], json!(MODELS));
+    for result in shared["results"].as_array_mut().expect("a list") {
+        assert!(result["baselines"].is_null());
+        result["baselines"] = list[0]["baselines"].clone();
+    }
+    shared.as_object_mut().expect("an object").remove("shared_baselines");
+    assert_eq!(shared, each);
+
+    // Other money or other days make other baselines.
+    let mut rich = crate::api_support::week();
+    (rich.initial_cash, rich.models) = (Some(20_000.into()), vec![MODELS[1].to_owned()]);
+    world.run(rich).await;
+    let range = world.good("/results?baselines=shared").await;
+    let models: Vec<&Value> =
+        range["shared_baselines"].as_array().expect("a list").iter().map(|one| &one["models"]).collect();
+    assert_eq!(models, [&json!([MODELS[0]]), &json!([MODELS[1]])]);
+    for invalid in ["/results?date=2012-10-01&baselines=shared", "/results?baselines=none"] {
+        let answer = world.get(invalid).await;
+        assert!(answer.status == 400 && answer.text.contains("baselines: "), "{invalid}: {}", answer.text);
+    }
+}
+
+/// Goal: each model call names the requested model and why its response ended, also for calls of summaries; other steps
+/// name neither.
+#[tokio::test(flavor = "multi_thread")]
+async fn model_calls_name_their_model_and_finish_reason() {
+    let world = World::new().await;
+    let session = world.session().await;
+    let head = world.good(&format!("/sessions/{session}")).await;
+    let steps = world.good(&format!("/sessions/{session}/steps?limit=1000")).await;
+    let steps = steps["steps"].as_array().expect("a list");
+    let calls: Vec<&Value> = steps.iter().filter(|step| step["kind"] == "model").collect();
+    assert!(calls.len() > 1 && calls.len() < steps.len(), "{steps:?}");
+    for call in &calls {
+        assert_eq!(call["model"], head["model"], "the agent is named after its model: {call}");
+    }
+    let reasons: BTreeSet<&str> = calls.iter().filter_map(|call| call["finish_reason"].as_str()).collect();
+    assert_eq!(reasons, BTreeSet::from(["stop", "tool_calls"]), "{calls:?}");
+    assert!(calls.iter().any(|call| call["detached"] == true), "the day was summarized");
+    for step in steps.iter().filter(|step| step["kind"] != "model") {
+        assert!(step["model"].is_null() && step["finish_reason"].is_null(), "{step}");
+    }
+    // A page has what the whole list has.
+    let page = world.good(&format!("/sessions/{session}/steps?limit=6")).await;
+    assert_eq!(page["steps"].as_array().expect("a list")[..], steps[..6]);
 }

@@ -31,6 +31,6 @@ fn every_code_is_in_the_document() {
     assert_eq!(listed(&document, "outcome"), words::<OutcomeKind>());
     let nodes = listed(&document, "node_failure");
     assert!(words::<FailureKind>().is_subset(&nodes));
-    assert_eq!(nodes.len(), words::<FailureKind>().len() + 6, "and a node's own");
+    assert_eq!(nodes.len(), words::<FailureKind>().len() + 9, "and a node's own");
     assert!(listed(&document, "error").contains("invalid_input"));
 }

@@ -96,6 +96,9 @@ fn cases(job: &str) -> Vec<Case> {
         trigger(&json!({ "agents": [{ "name": "x", "model": "none" }] })),
         trigger(&json!({ "agents": [{ "name": "x", "model": "house::momentum", "kind": "team" }] })),
         trigger(&json!({ "agents": [{ "name": "x", "model": "house::momentum", "tools": ["none"] }] })),
+        trigger(&json!({
+            "agents": [{ "name": "x", "model": "house::momentum", "sampling": { "temperature": 2.5 } }]
+        })),
         trigger(&json!({ "symbols": ["AAPL", "NONE"] })),
         trigger(&json!({ "dataset": "none" })),
         trigger(&json!({ "market": "none" })),

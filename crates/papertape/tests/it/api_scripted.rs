@@ -46,6 +46,7 @@ async fn bad_days_are_told_as_they_were() {
         base_url: Some(server.url()),
         api_key_env: None,
         stream: true,
+        ..ProviderConfig::default()
     };
     config.models.providers.insert("lab".to_owned(), provider);
     let fees = Fees { bps: 0.into(), minimum: Money::from(1) };

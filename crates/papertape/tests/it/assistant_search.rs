@@ -21,7 +21,7 @@ async fn search(service: SearchService, answer: Value, with_key: bool) -> (Value
     (answer, web)
 }
 
-fn header<'a>(asked: &'a crate::assistant_support::Asked, name: &str) -> Option<&'a str> {
+fn header<'a>(asked: &'a crate::assistant_support::WaitingRequest, name: &str) -> Option<&'a str> {
     asked.headers.iter().find(|(key, _)| key == name).map(|(_, value)| value.as_str())
 }
 

@@ -22,13 +22,13 @@ use tempfile::TempDir;
 /// A search service that records its requests.
 pub(crate) struct Searched {
     pub(crate) url: String,
-    asked: Arc<Mutex<Vec<Asked>>>,
+    asked: Arc<Mutex<Vec<WaitingRequest>>>,
     task: tokio::task::JoinHandle<()>,
 }
 
 /// A request to it.
 #[derive(Clone, Debug)]
-pub(crate) struct Asked {
+pub(crate) struct WaitingRequest {
     pub(crate) method: String,
     pub(crate) uri: String,
     pub(crate) headers: Vec<(String, String)>,
@@ -39,14 +39,15 @@ impl Searched {
     /// A service that always responds with this.
     pub(crate) async fn answering(answer: Value) -> Self {
         let asked = Arc::new(Mutex::new(Vec::new()));
-        let handler = |State((asked, answer)): State<(Arc<Mutex<Vec<Asked>>>, Value)>, request: Request| async move {
+        let handler = |State((asked, answer)): State<(Arc<Mutex<Vec<WaitingRequest>>>, Value)>,
+                       request: Request| async move {
             let (parts, body) = request.into_parts();
             let body = axum::body::to_bytes(body, 1 << 20).await.unwrap_or_default();
             let headers = parts
                 .headers
                 .iter()
                 .map(|(name, value)| (name.to_string(), value.to_str().unwrap_or_default().to_owned()));
-            let request = Asked {
+            let request = WaitingRequest {
                 method: parts.method.to_string(),
                 uri: parts.uri.to_string(),
                 headers: headers.collect(),
@@ -63,7 +64,7 @@ impl Searched {
     }
 
     /// The recorded requests.
-    pub(crate) fn asked(&self) -> Vec<Asked> {
+    pub(crate) fn asked(&self) -> Vec<WaitingRequest> {
         self.asked.lock().expect("a lock").clone()
     }
 }

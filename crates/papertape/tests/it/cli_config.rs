@@ -7,7 +7,7 @@ use papertape_core::id::AgentName;
 use papertape_llm::CutoffConfig;
 use papertape_protocol::access::Scope;
 use papertape_service::access::{AccessToken, TokenHash};
-use papertape_service::config::{Config, ToolServer, keys};
+use papertape_service::config::{Config, ExternalAgent, ToolServer, keys};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -38,6 +38,8 @@ fn every_key_is_documented_with_its_default() {
     config.models.providers.insert("NAME".to_owned(), Default::default());
     config.models.cutoffs.push(CutoffConfig { model: String::new(), date: None });
     config.tools.insert("NAME".to_owned(), ToolServer::default());
+    let env = [("NAME".to_owned(), String::new())].into();
+    config.external_agents.insert("NAME".to_owned(), ExternalAgent { env, ..ExternalAgent::default() });
     config.markets.insert("NAME".to_owned(), MarketProfile::us_equity().frictionless());
     config.otlp.headers.insert("NAME".to_owned(), String::new());
     config.auth.tokens.push(AccessToken {
@@ -49,6 +51,9 @@ fn every_key_is_documented_with_its_default() {
     paths(&config.to_json().expect("is JSON"), "", &mut known);
     // Keys that are omitted if they are not set.
     let optional = [
+        "agents[].external.max_orders",
+        "agents[].external.max_requests",
+        "agents[].external.name",
         "agents[].instructions",
         "agents[].sampling.stop",
         "agents[].tools",
@@ -120,6 +125,12 @@ fn impossible_values_are_rejected() {
         ("[server]\nallowed_hosts = ['*']", "server.allowed_hosts: invalid host name `*`"),
         ("[server]\nbody_limit_bytes = 0", "server.body_limit_bytes: must be greater than 0"),
         ("[worker]\nparallel_jobs = 0", "worker.parallel_jobs: must be greater than 0"),
+        (
+            "[worker]\nlease_secs = 9000000000000000000",
+            "worker.lease_secs: 9000000000000000000 is out of range; expected 1 to 31536000",
+        ),
+        ("[worker]\npoll_interval_ms = 31536000001", "worker.poll_interval_ms: 31536000001 is out of range"),
+        ("[chat]\njob_wait_secs = 31536001", "chat.job_wait_secs: 31536001 is out of range"),
         ("[chat]\nmax_rounds = 0", "chat.max_rounds: must be greater than 0"),
         ("[chat]\ntemperature = 2.5", "chat.temperature: 2.5 is out of range; expected 0 to 2"),
         ("[chat]\nmax_tokens = 0", "chat.max_tokens: must be greater than 0"),
@@ -140,6 +151,10 @@ fn impossible_values_are_rejected() {
     let agents = [
         (agent("limits = { max_steps = 0 }"), "agents: `a`: limits.max_steps must be above 0"),
         (agent("limits = { session_timeout_secs = 0 }"), "limits.session_timeout_secs must be above 0"),
+        (
+            agent("limits = { call_timeout_secs = 31536001 }"),
+            "limits.call_timeout_secs: 31536001 is out of range",
+        ),
         (agent("sampling = { temperature = -0.1 }"), "sampling.temperature: -0.1 is out of range"),
         (agent("sampling = { top_p = 1.1 }"), "sampling.top_p: 1.1 is out of range; expected 0 to 1"),
         (agent("kind = 'desk'\ndesk.sizing.min_order = '2'"), "`a`: desk.sizing.min_order must be from 0"),

@@ -11,10 +11,10 @@ const B: &str = "house::contrarian";
 const CASH: f64 = 10_000.0;
 
 /// A database whose daily values can be set.
-struct Lab(World);
+pub(crate) struct Lab(pub(crate) World);
 
 /// `level + width (u - 0.5)`, `u` of the generator of the known answers.
-fn uniform(seed: u64, n: usize, level: f64, width: f64) -> Vec<f64> {
+pub(crate) fn uniform(seed: u64, n: usize, level: f64, width: f64) -> Vec<f64> {
     let mut x = seed;
     let mut next = || {
         x = (1_103_515_245 * x + 12_345) % (1 << 31);
@@ -31,26 +31,26 @@ fn series_b(n: usize) -> Vec<f64> {
     uniform(2, n, 0.0005, 0.03)
 }
 
-fn trading_days(n: usize) -> (Date, Date) {
+pub(crate) fn trading_days(n: usize) -> (Date, Date) {
     let dataset = Catalogue::bundled().open("us-daily-2000-2013").expect("bundled");
     let days = dataset.trading_days(jiff::civil::date(2011, 1, 3), jiff::civil::date(2013, 12, 31));
     (days[0].date, days[n - 1].date)
 }
 
 #[track_caller]
-fn close(found: &Value, expected: f64) {
+pub(crate) fn close(found: &Value, expected: f64) {
     let found = found.as_f64().unwrap_or_else(|| panic!("{found} is not a number"));
     // Known answers have 10 or 11 digits.
     assert!((found - expected).abs() <= 1e-9 * expected.abs().max(1e-3), "{found} is not {expected}");
 }
 
 impl Lab {
-    async fn new() -> Self {
+    pub(crate) async fn new() -> Self {
         Self(World::empty().await)
     }
 
     /// A finished job of agents over so many days. Its orders fill at the next open, so that its refilled values are its own.
-    async fn job(&self, seed: u64, days: usize, agents: &[&str]) -> String {
+    pub(crate) async fn job(&self, seed: u64, days: usize, agents: &[&str]) -> String {
         let (start, end) = trading_days(days);
         let request = Simulation {
             start_date: Some(start),
@@ -76,12 +76,12 @@ impl Lab {
         connection
     }
 
-    fn edit(&self, sql: &str) {
+    pub(crate) fn edit(&self, sql: &str) {
         assert!(self.file().execute(sql, []).expect("edits") > 0, "{sql}");
     }
 
     /// Sets an agent's values at the closes from its returns.
-    fn set(&self, job: &str, agent: &str, returns: &[f64]) {
+    pub(crate) fn set(&self, job: &str, agent: &str, returns: &[f64]) {
         let mut file = self.file();
         let dates: Vec<String> = file
             .prepare("SELECT date FROM trading_sessions WHERE job_id = ?1 AND model = ?2 ORDER BY date")
@@ -122,7 +122,13 @@ impl Lab {
     }
 
     /// Adds an experiment whose trials are these jobs, of one window.
-    fn experiment(&self, jobs: &[&str], trials: [usize; 2], days: usize, compare: &str) -> &'static str {
+    pub(crate) fn experiment(
+        &self,
+        jobs: &[&str],
+        trials: [usize; 2],
+        days: usize,
+        compare: &str,
+    ) -> &'static str {
         let (start, end) = trading_days(days);
         let agent = |name: &str, trials: usize| json!({ "name": name, "is_llm": false, "trials": trials, "varies_by": "chance", "note": null });
         let manifest = json!({

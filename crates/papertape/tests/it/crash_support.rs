@@ -2,6 +2,7 @@
 //! and an external tool that notes each call in a file.
 
 use crate::crash_child::{CHILD, Child};
+use crate::external_support::AGENT;
 use futures::FutureExt as _;
 use papertape_agents::config::{AgentConfig, MemoryMode};
 use papertape_agents::solo::LIST_TOOLS;
@@ -19,7 +20,7 @@ use papertape_runtime::services::Services;
 use papertape_runtime::simulate::{JobOutcome, NoopObserver};
 use papertape_runtime::worker::{Worker, WorkerOptions};
 use papertape_service::app::{Access, App};
-use papertape_service::config::{Config, ToolServer};
+use papertape_service::config::{Config, ExternalAgent, ToolServer};
 use papertape_service::trigger::{QueuedJob, Request, trigger};
 use papertape_store::{CommitObserver, DatabaseTarget, PageRequest, StepView, Store};
 use papertape_testkit::clock::FakeClock;
@@ -168,6 +169,12 @@ impl Desk {
         Self { place, server: ModelServer::answering(answer).await, notes, mind, held, _dir: dir }
     }
 
+    /// Adds the external agent `mine`, which this Python runs.
+    pub(crate) fn with_agent(self, python: &str) -> Self {
+        std::fs::write(python_of(&self.notes), python).expect("writes");
+        self
+    }
+
     /// Holds back the next `answers` responses.
     pub(crate) fn hold(&self, answers: usize) {
         self.held.store(answers, SeqCst);
@@ -245,9 +252,19 @@ impl Desk {
 
     /// The same, for these fault points.
     pub(crate) async fn run_and_kill_at(&self, job: &JobId, points: Points, at: usize) {
+        assert!(self.run_in_child(job, points, at).await, "the child was to be killed at point {at}");
+    }
+
+    /// The same for a job whose number of points varies. Returns `false` if the job has ended before the point.
+    ///
+    /// # Panics
+    /// If the process fails.
+    pub(crate) async fn run_in_child(&self, job: &JobId, points: Points, at: usize) -> bool {
         let mut child = self.child_at(job, points, Some(at)).spawn().expect("starts");
         let status = self.attend(&mut child).await;
-        assert_eq!(status.signal(), Some(9), "the child was to be killed at point {at}: {status}");
+        let is_killed = status.signal() == Some(9);
+        assert!(is_killed || status.success(), "at point {at}: {status}");
+        is_killed
     }
 
     /// The command that runs a job in its own process.
@@ -292,7 +309,7 @@ impl Desk {
 
 /// The application on a database, with the scripted provider and the noting tool.
 pub(crate) async fn open(place: &Place, server: &str, notes: &Path) -> App {
-    let mut config = config(server);
+    let mut config = config_with_agent(server, notes);
     let app = match place {
         Place::Sqlite(path) => {
             config.data_dir = path.parent().expect("is in a folder").to_owned();
@@ -309,7 +326,7 @@ pub(crate) async fn open_observed(
     (server, notes): (&str, &Path),
     points: &Arc<FaultPoints>,
 ) -> App {
-    let mut config = config(server);
+    let mut config = config_with_agent(server, notes);
     if let Place::Sqlite(path) = place {
         config.data_dir = path.parent().expect("is in a folder").to_owned();
     }
@@ -349,7 +366,23 @@ pub(crate) fn compose(config: Config, store: Store) -> App {
 
 fn with_notes(mut app: App, notes: &Path) -> App {
     app.services.tools = Arc::new(Notes(notes.to_owned()));
-    app
+    app.with_doors(|app, listener| papertape_api::serve_doors(app, listener).boxed())
+}
+
+/// The file with the path of the Python that runs the external agent `mine`, if there is one.
+fn python_of(notes: &Path) -> PathBuf {
+    notes.with_file_name("python")
+}
+
+fn config_with_agent(server: &str, notes: &Path) -> Config {
+    let mut config = config(server);
+    if let Ok(python) = std::fs::read_to_string(python_of(notes)) {
+        let command = vec![python, AGENT.to_owned(), "calls".to_owned()];
+        let models = vec!["test::scripted".parse().expect("a model")];
+        let agent = ExternalAgent { command, models, ..ExternalAgent::default() };
+        config.external_agents.insert("mine".to_owned(), agent);
+    }
+    config
 }
 
 pub(crate) fn config(server: &str) -> Config {

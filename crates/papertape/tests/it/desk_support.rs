@@ -94,6 +94,7 @@ impl DeskWorld {
             base_url: Some(server.url()),
             api_key_env: None,
             stream: true,
+            ..ProviderConfig::default()
         };
         config.models.providers.insert("lab".to_owned(), provider);
         let mut app = match target {

@@ -32,6 +32,7 @@ fn with_models(dir: &TempDir, server: &ModelServer) -> Config {
             base_url: Some(server.url()),
             api_key_env: (kind == ProviderKind::Anthropic).then(|| "PATH".to_owned()),
             stream: true,
+            ..ProviderConfig::default()
         };
         config.models.providers.insert(name.to_owned(), provider);
     }

@@ -3,6 +3,9 @@
 
 use crate::cli_tool::Tool;
 use crate::import_support::{fixture, put, replace};
+use papertape_protocol::query::SessionPageQuery;
+use papertape_service::app::{Access, App};
+use papertape_service::config::Config;
 use papertape_testkit::postgres;
 use serde_json::{Value, json};
 
@@ -297,4 +300,20 @@ fn logs_of_older_versions_are_read() {
     let found = tool.json(&DRY);
     assert_eq!(found["report"]["agents"][0], first, "{found}");
     assert!(told(&found, "skipped").contains("repeats"), "{found}");
+}
+
+// Goal: an imported session has no model calls, so none of its steps names a model or a finish reason.
+#[tokio::test(flavor = "multi_thread")]
+async fn imported_steps_name_no_model() {
+    let tool = tool();
+    let job = tool.json(&WRITE)["jobs"][0]["job_id"].as_str().expect("an id").to_owned();
+    let first = session(&tool, &job, "2012-10-01");
+    let config = Config { data_dir: tool.path("data"), ..Config::default() };
+    let app = App::open(config, Access::Read, papertape::integrations()).await.expect("it opens");
+    let id = first["session_id"].as_i64().expect("an ID");
+    let query = SessionPageQuery { limit: Some(1000), cursor: None };
+    let steps = papertape_service::view::steps(&app, id, query).await.expect("it reads").steps;
+    let imported: Vec<_> = steps.iter().filter(|step| step.kind == "said").collect();
+    assert_eq!(imported.len(), 25, "{steps:?}");
+    assert!(imported.iter().all(|step| step.model.is_none() && step.finish_reason.is_none()), "{imported:?}");
 }

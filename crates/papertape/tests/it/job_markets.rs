@@ -38,6 +38,7 @@ async fn world(on_postgres: bool, server: Option<&ModelServer>) -> World {
             base_url: Some(server.url()),
             api_key_env: None,
             stream: false,
+            ..ProviderConfig::default()
         };
         config.models.providers.insert("lab".to_owned(), provider);
     }

@@ -64,6 +64,7 @@ async fn world(server: &ModelServer) -> World {
         base_url: Some(server.url()),
         api_key_env: None,
         stream: false,
+        ..ProviderConfig::default()
     };
     config.models.providers.insert("lab".to_owned(), provider);
     let mut catalogue = Catalogue::bundled();
@@ -251,6 +252,13 @@ async fn what_can_be_run_is_told() {
     assert_eq!(names("datasets", "name"), [json!("small"), json!("us-daily-2000-2013")]);
     assert_eq!(names("markets", "name"), [json!("us_equity"), json!("cn_a_share"), json!("crypto")]);
     assert_eq!(options["analysts"], json!(["market", "social", "news", "fundamentals"]));
+    let names: Vec<&str> = list(&options, "nodes").iter().filter_map(|node| node["name"].as_str()).collect();
+    assert_eq!((names.len(), names[0], names[18]), (19, "pre", "post"));
+    let manager = list(&options, "nodes").iter().find(|node| node["name"] == "Portfolio Manager");
+    let expected = json!({
+        "name": "Portfolio Manager", "phase": "portfolio", "order": 11, "llm": "deep", "decides": true,
+    });
+    assert_eq!(manager, Some(&expected));
     let lab =
         list(&options, "providers").iter().find(|one| one["provider"] == "lab").expect("it is configured");
     assert_eq!((&lab["configured"], &lab["problem"]), (&json!(true), &Value::Null));

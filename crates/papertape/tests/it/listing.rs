@@ -42,6 +42,7 @@ pub(crate) async fn world(server: &ModelServer, catalogue: Catalogue) -> World {
         base_url: Some(server.url()),
         api_key_env: None,
         stream: false,
+        ..ProviderConfig::default()
     };
     config.models.providers.insert("lab".to_owned(), provider);
     let store = Store::open(DatabaseTarget::Sqlite(dir.path().join("papertape.db"))).await.expect("it opens");

@@ -375,6 +375,7 @@ async fn world(server: &ModelServer) -> World {
         base_url: Some(server.url()),
         api_key_env: None,
         stream: false,
+        ..ProviderConfig::default()
     };
     config.models.providers.insert("lab".to_owned(), provider);
     let later =

@@ -170,6 +170,7 @@ async fn hostile_text_stays_text() {
         base_url: Some(server.url()),
         api_key_env: None,
         stream: false,
+        ..ProviderConfig::default()
     };
     config.models.providers.insert("lab".to_owned(), provider);
     let app = App::open(config, Access::Own, papertape::integrations()).await.expect("it opens");

@@ -3,6 +3,8 @@
 use crate::api_support::{DAYS, MODELS, World, week};
 use crate::cli_tool::{SHORT, Tool};
 use papertape_core::id::JobId;
+use papertape_core::review::ReviewChanges;
+use papertape_service::reviews::change_review;
 use papertape_service::tables::{ColumnType, TABLES, TableSelection, TablesReport, export_tables};
 use parquet::basic::{Compression, LogicalType, Repetition};
 use parquet::file::reader::{FileReader as _, SerializedFileReader};
@@ -101,6 +103,9 @@ async fn export(world: &World, selection: TableSelection) -> (tempfile::TempDir,
 #[tokio::test(flavor = "multi_thread")]
 async fn rows_are_those_of_the_api() {
     let world = World::new().await;
+    let reviewed = world.session().await;
+    let changes = ReviewChanges { score: Some(Some(4)), note: Some("calm".to_owned()) };
+    change_review(&world.app, reviewed, changes, Some("desk".to_owned())).await.expect("it is written");
     let (dir, report) = export(&world, TableSelection::Job(JobId::new(&world.job))).await;
     let dir = dir.path();
     for table in &report.tables {
@@ -133,6 +138,11 @@ async fn rows_are_those_of_the_api() {
         let starting = [("starting_cash", "cash"), ("starting_portfolio_value", "portfolio_value")];
         same(row, &day["starting_position"], &starting);
 
+        let review = world.good(&format!("/sessions/{id}")).await["review"].clone();
+        same(row, &review, &[("score", "score"), ("note", "note"), ("reviewed_by", "updated_by")]);
+        same(row, &review, &[("reviewed_at", "updated_at")]);
+        assert_eq!(row["score"].is_null(), *id != reviewed, "{row:?}");
+
         let of = |rows: &[Row]| of_session(rows, id).into_iter().cloned().collect::<Vec<Row>>();
         let found = world.good(&format!("/sessions/{id}/messages?limit=1000")).await;
         let list = found["messages"].as_array().expect("messages").clone();
@@ -157,6 +167,8 @@ async fn rows_are_those_of_the_api() {
                 "class",
                 "state",
                 "outcome",
+                "model",
+                "finish_reason",
                 "seq",
                 "digest",
                 "outcome_ref",

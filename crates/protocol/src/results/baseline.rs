@@ -15,6 +15,15 @@ pub struct Baselines {
     pub equal_weight: BaselineResult,
 }
 
+/// Baselines that several results have in common.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
+pub struct SharedBaselines {
+    /// The agents whose baselines these are. The dataset of an agent that is in no entry is not available.
+    pub models: Vec<String>,
+    /// The baselines.
+    pub baselines: Baselines,
+}
+
 /// The result of a baseline.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct BaselineResult {

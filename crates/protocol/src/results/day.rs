@@ -242,7 +242,7 @@ pub struct DayMetadata {
     pub status: DayStatus,
     /// Why it failed.
     pub error: Option<String>,
-    /// `solo` or `desk`.
+    /// `solo`, `desk` or `external`.
     pub agent_kind: Option<String>,
     /// `provider::model`.
     pub model: Option<String>,

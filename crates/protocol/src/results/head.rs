@@ -7,6 +7,7 @@ use crate::quality::{BooksFacts, DayQualityResponse};
 use crate::results::account::InsolvencyResponse;
 use crate::results::conventions::ConventionsResponse;
 use crate::results::provenance::Provenance;
+use crate::reviews::Review;
 use crate::usage::UsageSummary;
 use papertape_core::record::DayStatus;
 use papertape_core::time::{Date, Timestamp};
@@ -24,7 +25,7 @@ pub struct SessionHeadResponse {
     pub date: Date,
     /// The agent.
     pub model: String,
-    /// `solo` or `desk`; `null` until it is closed.
+    /// `solo`, `desk` or `external`; `null` until it is closed.
     pub agent_kind: Option<String>,
     /// `false`: a rule-based house model, not a language model.
     pub is_llm: Option<bool>,
@@ -61,6 +62,8 @@ pub struct SessionHeadResponse {
     pub conventions: Option<ConventionsResponse>,
     /// The quality of the day; `null` until it ends.
     pub quality: Option<DayQualityResponse>,
+    /// Its score and note, by hand.
+    pub review: Review,
     /// The provenance of the research.
     pub provenance: Provenance,
     /// The same agent's previous session in the same job.

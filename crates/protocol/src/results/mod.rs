@@ -16,6 +16,7 @@ pub mod refill;
 
 use crate::deployment::Deployment;
 use crate::fields::maybe_day;
+use crate::results::baseline::SharedBaselines;
 use crate::results::day::DayResult;
 use crate::results::range::RangeResult;
 use papertape_core::time::Date;
@@ -46,10 +47,25 @@ pub struct ResultsQuery {
     /// with `date`.
     #[param(example = "AAPL")]
     pub benchmark: Option<String>,
+    /// Where the baselines of a range are: in `each` result (the default), or `shared`, once. Not together with `date`.
+    #[serde(default)]
+    #[param(inline)]
+    pub baselines: BaselinePlace,
     /// How much of the conversations to include.
     #[serde(default)]
     #[param(inline, default = "none")]
     pub reasoning: ReasoningLevel,
+}
+
+/// Where the baselines of a range are. Agents of a job with the same start and days have the same ones.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum BaselinePlace {
+    /// In each result.
+    #[default]
+    Each,
+    /// Once, in `shared_baselines`. `baselines` of each result is then `null`.
+    Shared,
 }
 
 /// How much of the transcript to include.
@@ -98,6 +114,9 @@ pub struct RangeResults {
     pub end_date: Date,
     /// By model, in byte order.
     pub results: Vec<RangeResult>,
+    /// The baselines of all results, each once; absent unless requested.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub shared_baselines: Option<Vec<SharedBaselines>>,
     /// The number of results.
     pub count: usize,
     /// The mode that the server runs in.

@@ -32,6 +32,7 @@ impl PointInTimeReason {
         };
         match self.kind {
             UnverifiedKind::ExternalTools => format!("external tools in {origin}"),
+            UnverifiedKind::External => format!("an external agent in {origin}"),
             UnverifiedKind::Import => format!("imported: {origin}"),
             UnverifiedKind::Memory => format!("it read a memory that goes back to {origin}"),
             UnverifiedKind::Continuation => format!("its account continues {origin}"),

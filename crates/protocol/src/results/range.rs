@@ -59,7 +59,7 @@ pub struct RangeResult {
     pub full_research: FullResearch,
     /// The provenance of the research.
     pub provenance: RangeProvenance,
-    /// The results of the baselines; `null` if the job's dataset is not available.
+    /// The results of the baselines; `null` if the job's dataset is not available, or if they are shared.
     pub baselines: Option<Baselines>,
     /// The benchmark, the requested one or the job's own; `null`: none.
     pub benchmark: Option<BenchmarkResponse>,

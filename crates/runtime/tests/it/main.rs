@@ -7,6 +7,8 @@ mod budget_totals;
 mod calls;
 mod crashes;
 mod desk;
+mod external;
+mod external_model;
 mod history;
 mod jobs;
 mod profile_ab;

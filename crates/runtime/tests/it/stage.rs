@@ -5,6 +5,9 @@ use papertape_agents::config::AgentConfig;
 use papertape_agents::day::StartState;
 use papertape_agents::prompt::PromptSet;
 use papertape_core::broker::MarketProfile;
+use papertape_core::external::{
+    ExternalAgents, ModelDoorReply, ModelDoorRequest, ModelDoorResponse, NoExternalAgents,
+};
 use papertape_core::id::{ContentHash, JobId, Symbol};
 use papertape_core::json::to_value;
 use papertape_core::market::Dataset;
@@ -21,6 +24,7 @@ use papertape_redact::Redactor;
 use papertape_runtime::budget::Budget;
 use papertape_runtime::cancellation::CancelSource;
 use papertape_runtime::config::{DatasetRef, SimulationConfig};
+use papertape_runtime::doors::Doors;
 use papertape_runtime::services::{Datasets, Services};
 use papertape_runtime::simulate::{JobOutcome, NoopObserver};
 use papertape_runtime::worker::{Worker, WorkerOptions};
@@ -104,12 +108,18 @@ pub(crate) struct Scripted {
     clock: FakeClock,
     script: Script,
     sent: Mutex<Vec<Duration>>,
+    forwarded: Mutex<Vec<Value>>,
 }
 
 impl Scripted {
     /// When each attempt was sent, since the clock was created.
     pub(crate) fn sent(&self) -> Vec<Duration> {
         self.sent.lock().expect("a lock").clone()
+    }
+
+    /// The bodies of the calls that came in at a model endpoint, one per attempt.
+    pub(crate) fn forwarded(&self) -> Vec<Value> {
+        self.forwarded.lock().expect("a lock").clone()
     }
 }
 
@@ -132,6 +142,32 @@ impl ModelClient for Scripted {
             let usage = Usage { input_tokens: 80, cached_tokens: 0, output_tokens: 20 };
             let usage = (!turn.is_unmetered).then_some(usage);
             turn.result.map(|reply| ModelResponse { reply, usage })
+        }
+        .boxed()
+    }
+
+    /// Answers with the question, after as many seconds as the body says, or never. Before and after that time, it sends
+    /// as many words as the body says.
+    fn forward<'a>(
+        &'a self,
+        request: &'a ModelDoorRequest,
+        delta: Option<DeltaSink<'a>>,
+    ) -> BoxFuture<'a, Result<ModelDoorResponse, AttemptFailure>> {
+        async move {
+            self.forwarded.lock().expect("a lock").push(request.body.clone());
+            let words = "and then ".repeat(request.body["words"].as_u64().map_or(0, |words| words as usize));
+            let send_words = || delta.iter().for_each(|delta| delta(&words));
+            send_words();
+            match request.body["takes"].as_u64() {
+                Some(takes) => self.clock.sleep(secs(takes)).await,
+                None if request.body["hangs"] == true => futures::future::pending().await,
+                None => {}
+            }
+            send_words();
+            let text = format!("re: {}", request.body["ask"].as_str().unwrap_or_default());
+            let reply = ModelDoorReply { body: json!({ "id": "r-1", "text": text }), text, finish: None };
+            let usage = Usage { input_tokens: 80, cached_tokens: 0, output_tokens: 20 };
+            Ok(ModelDoorResponse { reply, usage: Some(usage) })
         }
         .boxed()
     }
@@ -183,6 +219,10 @@ pub(crate) struct Stage {
     pub(crate) points: Arc<FaultPoints>,
     /// How long writes that nobody waits for stay in a session's log.
     pub(crate) linger: Duration,
+    /// The external agents.
+    pub(crate) external: Arc<dyn ExternalAgents>,
+    /// The doors of their sessions.
+    pub(crate) doors: Arc<Doors>,
 }
 
 impl Stage {
@@ -199,6 +239,8 @@ impl Stage {
             places: 8,
             points: FaultPoints::counting(),
             linger: Duration::MAX,
+            external: Arc::new(NoExternalAgents),
+            doors: Arc::default(),
         }
     }
 
@@ -279,7 +321,12 @@ impl Stage {
         &self,
         script: impl Fn(usize, &ModelRequest) -> Turn + Send + Sync + 'static,
     ) -> Arc<Scripted> {
-        Arc::new(Scripted { clock: self.clock.clone(), script: Box::new(script), sent: Mutex::default() })
+        Arc::new(Scripted {
+            clock: self.clock.clone(),
+            script: Box::new(script),
+            sent: Mutex::default(),
+            forwarded: Mutex::default(),
+        })
     }
 
     pub(crate) fn services(&self, models: &Arc<Scripted>) -> Services {
@@ -293,6 +340,8 @@ impl Stage {
             actions: record,
             models,
             tools: Arc::new(NoTools),
+            external: Arc::clone(&self.external),
+            doors: Arc::clone(&self.doors),
             clock: Arc::new(self.clock.clone()),
             datasets: Arc::new(One(Arc::clone(&self.data))),
             prompts: Arc::new(PromptSet::built_in()),

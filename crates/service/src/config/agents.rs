@@ -3,7 +3,6 @@
 use super::renamed;
 use anyhow::{Result, anyhow, bail};
 use papertape_agents::config::AgentConfig;
-use papertape_core::message::Sampling;
 use std::collections::BTreeSet;
 
 /// # Errors
@@ -14,7 +13,7 @@ pub(super) fn check(agents: &[AgentConfig]) -> Result<()> {
         if !names.insert(&agent.name) {
             bail!("agents: duplicate name `{}`", agent.name);
         }
-        let checks = [agent.validate(), check_limits(agent), check_sampling(&agent.sampling)];
+        let checks = [agent.validate(), check_limits(agent)];
         checks
             .into_iter()
             .collect::<Result<(), String>>()
@@ -31,24 +30,6 @@ fn check_limits(agent: &AgentConfig) -> Result<(), String> {
     ];
     match limits.iter().find(|(_, limit)| *limit == 0) {
         Some((key, _)) => Err(format!("limits.{key} must be above 0")),
-        None => Ok(()),
-    }
-}
-
-fn check_sampling(sampling: &Sampling) -> Result<(), String> {
-    check_temperature(sampling.temperature).map_err(|reason| format!("sampling.temperature: {reason}"))?;
-    if let Some(top_p) = sampling.top_p.filter(|top_p| !(0.0..=1.0).contains(top_p)) {
-        return Err(format!("sampling.top_p: {top_p} is out of range; expected 0 to 1"));
-    }
-    match sampling.max_tokens {
-        Some(0) => Err("sampling.max_tokens must be above 0".to_owned()),
-        _ => Ok(()),
-    }
-}
-
-pub(super) fn check_temperature(temperature: Option<f64>) -> Result<(), String> {
-    match temperature.filter(|temperature| !(0.0..=2.0).contains(temperature)) {
-        Some(temperature) => Err(format!("{temperature} is out of range; expected 0 to 2")),
         None => Ok(()),
     }
 }

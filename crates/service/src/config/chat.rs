@@ -1,10 +1,9 @@
 //! The assistant's configuration.
 
-use super::above_zero;
-use super::agents::check_temperature;
+use super::in_range;
 use anyhow::{Result, anyhow};
 use papertape_assistant::settings::ReplyFormat;
-use papertape_core::message::ModelName;
+use papertape_core::message::{ModelName, check_temperature};
 use papertape_runtime::budget::Limit;
 use serde::{Deserialize, Serialize};
 
@@ -40,13 +39,15 @@ pub struct ChatConfig {
 
 impl ChatConfig {
     pub(super) fn check(&self) -> Result<()> {
-        above_zero(
+        in_range(
             "chat",
             &[
                 ("max_rounds", self.max_rounds.into()),
                 ("max_attempts", self.max_attempts.into()),
                 ("call_timeout_secs", self.call_timeout_secs),
                 ("action_timeout_secs", self.action_timeout_secs),
+                // 0 does not wait.
+                ("job_wait_secs", self.job_wait_secs.max(1)),
                 ("parallel_tasks", self.parallel_tasks as u64),
                 ("max_tokens", self.max_tokens.unwrap_or(1).into()),
             ],
@@ -140,9 +141,7 @@ impl WebSearchConfig {
     }
 
     pub(super) fn check(&self) -> std::result::Result<(), String> {
-        if self.timeout_secs == 0 {
-            return Err("web_search.timeout_secs: must be greater than 0".to_owned());
-        }
+        in_range("web_search", &[("timeout_secs", self.timeout_secs)]).map_err(|error| error.to_string())?;
         let Some(service) = self.service else { return Ok(()) };
         match self.base_url.as_deref().or(service.default_url()) {
             None => Err("web_search.base_url: missing; set the URL of your SearXNG".to_owned()),

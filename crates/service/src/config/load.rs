@@ -13,8 +13,9 @@ use std::path::{Path, PathBuf};
 const FILE: &str = "papertape.toml";
 /// The prefix of our variables.
 const PREFIX: &str = "PAPERTAPE_";
-/// Variables with our prefix that are not keys.
-const NO_KEYS: &[&str] = &["config", "test_postgres_url"];
+/// Variables with our prefix that are not keys. The Python package reads `binary`, `token` and `url`.
+const NO_KEYS: &[&str] =
+    &["agent_process", "binary", "config", "mcp_token", "mcp_url", "test_postgres_url", "token", "url"];
 
 /// The file to read: `file`, else what `PAPERTAPE_CONFIG` names, else `papertape.toml` here if it exists.
 #[must_use]

@@ -1,6 +1,6 @@
 //! The export of finished sessions as spans.
 
-use super::above_zero;
+use super::in_range;
 use anyhow::{Context as _, Result, anyhow, bail};
 use reqwest::Url;
 use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
@@ -36,7 +36,7 @@ impl OtlpConfig {
         if let Some(name) = self.headers.keys().find(|name| HeaderName::try_from(name.as_str()).is_err()) {
             bail!("otlp.headers: `{name}` is not a valid header name");
         }
-        above_zero("otlp", &[("export_interval_secs", self.export_interval_secs)])
+        in_range("otlp", &[("export_interval_secs", self.export_interval_secs)])
     }
 
     /// Where spans are sent; `None` if they are not.

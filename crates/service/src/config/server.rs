@@ -1,6 +1,6 @@
 //! The server's configuration.
 
-use super::above_zero;
+use super::in_range;
 use anyhow::{Result, bail};
 use reqwest::Url;
 use serde::{Deserialize, Serialize};
@@ -17,6 +17,8 @@ pub struct ServerConfig {
     pub allowed_hosts: Vec<String>,
     /// Origins of other sites whose pages may use the API (CORS).
     pub allowed_origins: Vec<String>,
+    /// The URL at which external agents with a `url` reach this server; absent: its own address.
+    pub public_url: Option<String>,
     /// The maximum number of open streams per client.
     pub max_streams_per_client: usize,
     /// The maximum number of concurrent connections; further ones wait.
@@ -34,6 +36,7 @@ impl Default for ServerConfig {
             body_limit_bytes: 1_048_576,
             allowed_hosts: Vec::new(),
             allowed_origins: Vec::new(),
+            public_url: None,
             max_streams_per_client: 64,
             max_connections: 4_096,
             header_timeout_secs: 30,
@@ -43,6 +46,12 @@ impl Default for ServerConfig {
 }
 
 impl ServerConfig {
+    /// The host of [`Self::public_url`]. Requests that external agents send there name it.
+    #[must_use]
+    pub fn public_host(&self) -> Option<String> {
+        Url::parse(self.public_url.as_ref()?).ok()?.host_str().map(str::to_owned)
+    }
+
     /// # Errors
     /// An origin or a host that no request can have; a limit of 0.
     pub(super) fn check(&self) -> Result<()> {
@@ -61,7 +70,14 @@ impl ServerConfig {
         {
             bail!("server.allowed_hosts: invalid host name `{host}`; expected the form `desk.example`");
         }
-        above_zero(
+        if let Some(url) = &self.public_url {
+            let parsed = Url::parse(url).ok().filter(|url| ["http", "https"].contains(&url.scheme()));
+            if !parsed.is_some_and(|url| url.has_host() && url.query().is_none() && url.fragment().is_none())
+            {
+                bail!("server.public_url: invalid URL; expected the form https://desk.example");
+            }
+        }
+        in_range(
             "server",
             &[
                 ("body_limit_bytes", self.body_limit_bytes as u64),

@@ -1,10 +1,11 @@
 //! Checks of what a simulation needs: data, models, prompts, tools.
 
-use crate::config::{Config, prompt_overrides, split_overrides};
+use crate::config::{Config, ExternalAgent, prompt_overrides, split_overrides};
 use crate::format::counted;
 use crate::integrations::ConnectTools;
 use papertape_agents::prompt::{PromptError, PromptSet};
 use papertape_assistant::prompt::Prompts as AssistantPrompts;
+use papertape_core::external::ExternalAgents;
 use papertape_market::Catalogue;
 use papertape_protocol::doctor::Finding;
 use std::collections::BTreeMap;
@@ -86,4 +87,22 @@ pub(super) async fn tools(config: &Config, connect: ConnectTools) -> Vec<Finding
         });
     }
     findings
+}
+
+/// Checks whether the external agents can be started here. None is started, and no URL is called.
+pub(super) fn external_agents(config: &Config, agents: &dyn ExternalAgents) -> Vec<Finding> {
+    let check = |(name, agent): (&String, &ExternalAgent)| match (agents.facts(name), &agent.url) {
+        (Err(error), _) => Finding::broken("external agent", error),
+        (Ok(_), Some(_)) => {
+            Finding::ok("external agent", format!("{name}: the URL is called on the first day"))
+        }
+        (Ok(facts), None) => {
+            let sandbox = if facts.sandbox { " in a sandbox" } else { "" };
+            Finding::ok(
+                "external agent",
+                format!("{name}: `{}` can be started{sandbox}", agent.command.join(" ")),
+            )
+        }
+    };
+    config.external_agents.iter().map(check).collect()
 }

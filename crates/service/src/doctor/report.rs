@@ -12,7 +12,7 @@ static CHECKING: Mutex<()> = Mutex::const_new(());
 /// Checks everything that a simulation needs, without changing anything.
 pub async fn report(app: &App) -> DoctorResponse {
     let _guard = CHECKING.lock().await;
-    let mut findings = check(&app.config, true, app.tools).await;
+    let mut findings = check(&app.config, true, app.tools, &*app.services.external).await;
     for finding in &mut findings {
         finding.text = app.services.redactor.redact_text(&finding.text).value;
     }

@@ -1,10 +1,12 @@
 //! Embedding models, built-in and remote, behind one call.
 
+mod at_endpoint;
 pub mod house;
 mod index;
 mod install;
 mod tools;
 
+pub use at_endpoint::WithSentenceModel;
 pub use index::VectorIndex;
 pub use install::install;
 pub use tools::ExternalTools;

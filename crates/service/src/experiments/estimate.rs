@@ -6,7 +6,7 @@ use crate::error::ServiceError;
 use crate::format::{count, counted};
 use papertape_agents::config::{AgentConfig, AgentKind};
 use papertape_core::json;
-use papertape_core::message::Usage;
+use papertape_core::message::{ModelName, Usage};
 use papertape_core::ports::Queue as _;
 use papertape_protocol::experiments::{AgentEstimate, Estimate, EstimateBasis};
 use papertape_protocol::number::number;
@@ -88,7 +88,7 @@ async fn per_day(
     agent: &AgentConfig,
     config: Option<&SimulationConfig>,
 ) -> Result<PerDay, ServiceError> {
-    if agent.models().iter().all(|model| model.is_house()) {
+    if agent.is_rule_based() {
         return Ok(PerDay {
             calls: 0.0,
             input: 0.0,
@@ -158,6 +158,10 @@ fn unseeded(agent: &AgentConfig) -> papertape_core::id::ContentHash {
 
 fn assumed(app: &App, agent: &AgentConfig, symbols: usize) -> PerDay {
     let (calls, (input, output), how) = match agent.kind {
+        AgentKind::External if agent.models().iter().all(ModelName::is_house) => {
+            (0, SOLO_TOKENS, "an external agent whose own model calls are unknown".to_owned())
+        }
+        AgentKind::External => (SOLO_CALLS, SOLO_TOKENS, "an external agent".to_owned()),
         AgentKind::Solo => {
             (SOLO_CALLS.min(agent.limits.max_steps.into()), SOLO_TOKENS, "a solo agent".to_owned())
         }
@@ -173,7 +177,7 @@ fn assumed(app: &App, agent: &AgentConfig, symbols: usize) -> PerDay {
     let per_call = Usage { input_tokens: input, cached_tokens: 0, output_tokens: output };
     // The most expensive one of a desk's models: the estimate does not assume which call goes to which model.
     let costs = agent.models().into_iter().map(|model| app.services.models.cost(&model, &per_call));
-    let cost = costs.collect::<Option<Vec<_>>>().and_then(|costs| costs.into_iter().max());
+    let cost = costs.collect::<Option<Vec<_>>>().map(|costs| costs.into_iter().max().unwrap_or_default());
     PerDay {
         calls: calls as f64,
         input: (calls * input) as f64,

@@ -175,7 +175,10 @@ fn trials_of(app: &App, agent: &AgentConfig, trials: u32) -> Trials {
         .filter(|model| !app.gateway.takes_seed(model))
         .map(|model| format!("`{model}`"))
         .collect();
-    let (trials, varies_by, note) = if llms.is_empty() && agent.tools.is_empty() {
+    let (trials, varies_by, note) = if agent.external.is_some() {
+        let note = "trials differ only by what the external agent does by itself: it gets no seed";
+        (trials, VariesBy::Chance, (trials > 1).then(|| note.to_owned()))
+    } else if llms.is_empty() && agent.tools.is_empty() {
         let note = "runs once: it is rule-based, so every trial would be the same";
         (1, VariesBy::Nothing, (trials > 1).then(|| note.to_owned()))
     } else if trials == 1 {
@@ -190,9 +193,15 @@ fn trials_of(app: &App, agent: &AgentConfig, trials: u32) -> Trials {
             format!("trials differ only by chance: the provider of {} takes no seed", without.join(", "));
         (trials, VariesBy::Chance, Some(note))
     };
-    let planned =
-        PlannedAgent { name: agent.name.to_string(), is_llm: !llms.is_empty(), trials, varies_by, note };
-    Trials { agent: agent.clone(), planned, takes_seed: llms.len() > without.len() }
+    let planned = PlannedAgent {
+        name: agent.name.to_string(),
+        is_llm: !agent.is_rule_based(),
+        trials,
+        varies_by,
+        note,
+    };
+    let takes_seed = agent.external.is_none() && llms.len() > without.len();
+    Trials { agent: agent.clone(), planned, takes_seed }
 }
 
 fn compare(requested: Option<&str>, agents: &[AgentConfig]) -> Result<String, ServiceError> {

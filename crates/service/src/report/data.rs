@@ -41,6 +41,8 @@ pub(super) struct ReportData {
     pub(super) baselines: Option<Result<CompareResponse, String>>,
     pub(super) trades: TradeBook,
     pub(super) experiment: Option<ExperimentData>,
+    /// Whether it was read from a bundle, which does not say when the job was requested.
+    pub(super) is_bundled: bool,
 }
 
 impl ReportData {
@@ -92,6 +94,7 @@ pub(super) async fn of_job(app: &App, id: &JobId, words: Words) -> Result<Report
         baselines: None,
         trades,
         experiment: None,
+        is_bundled: false,
     })
 }
 
@@ -139,6 +142,7 @@ pub(super) async fn of_experiment(
         baselines: Some(baselines),
         trades,
         experiment: Some(ExperimentData { experiment, results: found }),
+        is_bundled: false,
     })
 }
 
@@ -160,7 +164,7 @@ fn config(job: &JobRow) -> Result<SimulationConfig, ServiceError> {
 }
 
 /// The agents with closed days, as configured.
-fn agents(config: &SimulationConfig, runs: &mut [Run]) -> Vec<String> {
+pub(super) fn agents(config: &SimulationConfig, runs: &mut [Run]) -> Vec<String> {
     let mut agents: Vec<String> = Vec::new();
     for run in &*runs {
         if !agents.contains(&run.result.model) {

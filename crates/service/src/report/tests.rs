@@ -205,6 +205,7 @@ fn data(language: Language, text: &str) -> ReportData {
         baselines: None,
         trades: trades(text),
         experiment: None,
+        is_bundled: false,
     }
 }
 

@@ -4,6 +4,7 @@ use super::run::Run;
 use crate::app::App;
 use crate::error::ServiceError;
 use crate::view;
+use papertape_core::broker::MarketProfile;
 use papertape_core::id::{AgentName, JobId, Symbol};
 use papertape_core::record::{PositionRow, SessionId};
 use papertape_core::time::Date;
@@ -142,6 +143,16 @@ impl TradeBook {
             all.into_iter().rev().filter(|trip| trip.pnl() < Decimal::ZERO).take(MAX_TRIPS).collect();
     }
 
+    fn add(&mut self, trips: &mut OpenTrips<'_>, session: &SessionResult, fills: Vec<Trade>) {
+        count_costs(self, &trips.run.result.model, session, &fills);
+        trips.add(session, fills, &mut self.all);
+    }
+
+    /// What is still open at the end of a run.
+    fn end(&mut self, trips: OpenTrips<'_>) {
+        self.all.extend(trips.open.into_values());
+    }
+
     /// The number of rejected and expired orders.
     pub(super) fn rejected_count(&self) -> usize {
         self.rejected.values().sum()
@@ -157,7 +168,7 @@ pub(super) async fn read(
 ) -> Result<(), ServiceError> {
     let result = &run.result;
     let agent = AgentName::new(&result.model);
-    let mut trips = OpenTrips { run, open: BTreeMap::new(), is_first: true };
+    let mut trips = OpenTrips::of(run);
     let before = result.done_before.iter().map(|span| (&span.job_id, span.start_date, span.end_date));
     let own = (&result.job_id, result.start_date, result.end_date);
     for (job, from, to) in before.chain([own]) {
@@ -173,8 +184,7 @@ pub(super) async fn read(
             for session in items {
                 let market = config.imported.is_none().then_some(&config.market);
                 let fills = view::session_trades(app, market, &session, &Placed::default()).await?;
-                count_costs(book, &result.model, &session, &fills);
-                trips.add(&session, fills, &mut book.all);
+                book.add(&mut trips, &session, fills);
             }
             match next {
                 Some(cursor) => request = PageRequest::after(PAGE, &cursor),
@@ -182,8 +192,22 @@ pub(super) async fn read(
             }
         }
     }
-    book.all.extend(trips.open.into_values());
+    book.end(trips);
     Ok(())
+}
+
+/// Adds the sessions of a run that were read from a bundle.
+pub(super) fn add_sessions(
+    market: Option<&MarketProfile>,
+    run: &Run,
+    sessions: &[SessionResult],
+    book: &mut TradeBook,
+) {
+    let mut trips = OpenTrips::of(run);
+    for session in sessions {
+        book.add(&mut trips, session, view::recorded_trades(market, session));
+    }
+    book.end(trips);
 }
 
 fn count_costs(book: &mut TradeBook, agent: &str, session: &SessionResult, fills: &[Trade]) {
@@ -231,7 +255,11 @@ struct OpenTrips<'a> {
     is_first: bool,
 }
 
-impl OpenTrips<'_> {
+impl<'a> OpenTrips<'a> {
+    fn of(run: &'a Run) -> Self {
+        Self { run, open: BTreeMap::new(), is_first: true }
+    }
+
     /// Adds a session's actions in order. Round trips that end are moved to `ended`.
     fn add(&mut self, session: &SessionResult, fills: Vec<Trade>, ended: &mut Vec<RoundTrip>) {
         if std::mem::take(&mut self.is_first) {

@@ -6,11 +6,11 @@ use papertape_core::time::Date;
 
 /// The language of a report.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Words(pub(super) Language);
+pub(crate) struct Words(pub(crate) Language);
 
 impl Words {
     /// The text in the report's language.
-    pub(super) fn pick<T>(self, en: T, zh: T) -> T {
+    pub(crate) fn pick<T>(self, en: T, zh: T) -> T {
         match self.0 {
             Language::En => en,
             Language::Zh => zh,
@@ -18,7 +18,7 @@ impl Words {
     }
 
     /// A number of days.
-    pub(super) fn days(self, days: usize) -> String {
+    pub(crate) fn days(self, days: usize) -> String {
         let number = count(days);
         match self.0 {
             Language::En => format!("{number} day{}", if days == 1 { "" } else { "s" }),
@@ -27,13 +27,13 @@ impl Words {
     }
 
     /// The mark of a text that was cut.
-    pub(super) fn cut(self, length: usize) -> String {
+    pub(crate) fn cut(self, length: usize) -> String {
         let length = count(length);
         self.pick(format!("(cut; {length} characters in all)"), format!("（已截断，全文 {length} 字）"))
     }
 
     /// A date for readers: `Oct 1, 2012`, `2012年10月1日`.
-    pub(super) fn date(self, date: Date) -> String {
+    pub(crate) fn date(self, date: Date) -> String {
         match self.0 {
             Language::En => format!("{} {}, {}", MONTHS[month_index(date)], date.day(), date.year()),
             Language::Zh => format!("{}年{}月{}日", date.year(), date.month(), date.day()),
@@ -41,12 +41,12 @@ impl Words {
     }
 
     /// A range of dates.
-    pub(super) fn period(self, first: Date, last: Date) -> String {
+    pub(crate) fn period(self, first: Date, last: Date) -> String {
         format!("{} – {}", self.date(first), self.date(last))
     }
 
     /// A month of a year: `Oct 2012`.
-    pub(super) fn month_of(self, date: Date) -> String {
+    pub(crate) fn month_of(self, date: Date) -> String {
         match self.0 {
             Language::En => format!("{} {}", MONTHS[month_index(date)], date.year()),
             Language::Zh => format!("{}年{}月", date.year(), date.month()),
@@ -54,7 +54,7 @@ impl Words {
     }
 
     /// The name of a month, from 0.
-    pub(super) fn month(self, at: usize) -> String {
+    pub(crate) fn month(self, at: usize) -> String {
         match self.0 {
             Language::En => MONTHS[at % 12].to_owned(),
             Language::Zh => format!("{}月", at % 12 + 1),
@@ -62,7 +62,7 @@ impl Words {
     }
 
     /// The name of a baseline, a benchmark, or an agent.
-    pub(super) fn item(self, id: &str, label: &str) -> String {
+    pub(crate) fn item(self, id: &str, label: &str) -> String {
         match id {
             "baseline:buy_and_hold" => self.pick("Buy and hold", "买入持有").to_owned(),
             "baseline:equal_weight" => self.pick("Equal weight", "等权组合").to_owned(),
@@ -71,7 +71,7 @@ impl Words {
     }
 
     /// A verdict in a word or two.
-    pub(super) fn verdict(self, code: &str) -> &'static str {
+    pub(crate) fn verdict(self, code: &str) -> &'static str {
         match code {
             "better" => self.pick("Better", "更好"),
             "worse" => self.pick("Worse", "更差"),
@@ -85,7 +85,7 @@ impl Words {
     }
 
     /// A condition in which two runs differ.
-    pub(super) fn mismatch(self, what: &str) -> &'static str {
+    pub(crate) fn mismatch(self, what: &str) -> &'static str {
         match what {
             "dataset" => self.pick("different data", "数据集不同"),
             "market" => self.pick("different markets", "市场规则不同"),
@@ -105,7 +105,7 @@ impl Words {
     }
 
     /// The quality of a day.
-    pub(super) fn quality(self, state: &str) -> &'static str {
+    pub(crate) fn quality(self, state: &str) -> &'static str {
         match state {
             "research_degraded" => self.pick("research degraded", "研究降级"),
             "node_degraded" => self.pick("node degraded", "节点降级"),
@@ -116,7 +116,7 @@ impl Words {
     }
 
     /// The side of an order, or the cause of a fill.
-    pub(super) fn action(self, action: &str) -> String {
+    pub(crate) fn action(self, action: &str) -> String {
         let known = match action {
             "buy" => self.pick("buy", "买入"),
             "sell" => self.pick("sell", "卖出"),
@@ -132,7 +132,7 @@ impl Words {
     }
 
     /// The name of a fee.
-    pub(super) fn fee(self, name: &str) -> String {
+    pub(crate) fn fee(self, name: &str) -> String {
         let known = match name {
             "commission" => self.pick("commission", "佣金"),
             "sec_fee" => self.pick("SEC fee", "SEC 规费"),
@@ -147,7 +147,7 @@ impl Words {
     }
 
     /// A note of the market's conventions, which the record has in English.
-    pub(super) fn convention(self, note: &str) -> String {
+    pub(crate) fn convention(self, note: &str) -> String {
         let between = |start: &str, end: &str| {
             note.strip_prefix(start).map(|rest| rest.split_once(end).map_or(rest, |(name, _)| name))
         };
@@ -173,7 +173,7 @@ impl Words {
     }
 
     /// Why an order was rejected, by its code.
-    pub(super) fn rejection(self, code: &str) -> String {
+    pub(crate) fn rejection(self, code: &str) -> String {
         let known = match code {
             "insolvent" => self.pick("the account is insolvent", "账户资不抵债，已停止交易"),
             "not_in_universe" => self.pick("not in the universe of the day", "标的当日不在股票池内"),
@@ -215,30 +215,30 @@ fn month_index(date: Date) -> usize {
 }
 
 /// What is shown for a value that does not exist.
-pub(super) const NONE: &str = "–";
+pub(crate) const NONE: &str = "–";
 
 /// A count with separators.
-pub(super) fn count(value: usize) -> String {
+pub(crate) fn count(value: usize) -> String {
     thousands(&value.to_string())
 }
 
 /// A fraction as a signed percentage: `+1.25%`.
-pub(super) fn percent(value: f64) -> String {
+pub(crate) fn percent(value: f64) -> String {
     signed(100.0 * value, 2, "%")
 }
 
 /// A fraction as a percentage without a plus sign.
-pub(super) fn share(value: f64) -> String {
+pub(crate) fn share(value: f64) -> String {
     format!("{}%", minus(&format!("{:.1}", 100.0 * value)))
 }
 
 /// A number of points, from a difference of log returns.
-pub(super) fn points(value: f64) -> String {
+pub(crate) fn points(value: f64) -> String {
     signed(100.0 * value, 2, "")
 }
 
 /// A signed number.
-pub(super) fn signed(value: f64, decimals: usize, unit: &str) -> String {
+pub(crate) fn signed(value: f64, decimals: usize, unit: &str) -> String {
     let text = format!("{value:+.decimals$}");
     // A rounded zero has no sign.
     let is_zero = text.bytes().all(|byte| matches!(byte, b'+' | b'-' | b'0' | b'.'));
@@ -247,12 +247,12 @@ pub(super) fn signed(value: f64, decimals: usize, unit: &str) -> String {
 }
 
 /// A ratio with two decimals.
-pub(super) fn ratio(value: f64) -> String {
+pub(crate) fn ratio(value: f64) -> String {
     minus(&format!("{value:.2}"))
 }
 
 /// An amount of money with separators and two decimals.
-pub(super) fn money(value: f64) -> String {
+pub(crate) fn money(value: f64) -> String {
     let text = format!("{:.2}", value.abs());
     let (whole, cents) = text.split_once('.').unwrap_or((&text, "00"));
     let sign = if value < 0.0 && text != "0.00" { "−" } else { "" };
@@ -260,7 +260,7 @@ pub(super) fn money(value: f64) -> String {
 }
 
 /// A signed amount of money.
-pub(super) fn gain(value: f64) -> String {
+pub(crate) fn gain(value: f64) -> String {
     let text = money(value);
     if value > 0.0 && text != "0.00" { format!("+{text}") } else { text }
 }
@@ -271,7 +271,7 @@ fn minus(text: &str) -> String {
 }
 
 /// A p-value with three digits.
-pub(super) fn p_value(p: f64) -> String {
+pub(crate) fn p_value(p: f64) -> String {
     if p < 0.001 { "p < 0.001".to_owned() } else { format!("p = {p:.3}") }
 }
 

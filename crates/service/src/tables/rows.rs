@@ -9,9 +9,11 @@ use crate::error::ServiceError;
 use crate::view;
 use papertape_core::id::{AgentName, JobId};
 use papertape_core::ledger::Insolvency;
+use papertape_core::message::FinishReason;
 use papertape_core::point_in_time::Unverified;
 use papertape_core::provenance::{DayQuality, SampleQuality, extract};
 use papertape_core::record::SessionId;
+use papertape_core::review::SessionReview;
 use papertape_core::tape::StepState;
 use papertape_core::time::Date;
 use papertape_runtime::config::SimulationConfig;
@@ -50,11 +52,13 @@ pub(super) async fn export(app: &App, tables: &mut Tables, id: &JobId) -> Result
         let Page { items, next } = app.store.results(&filter, &request).await?;
         let ids: Vec<SessionId> = items.iter().map(|session| session.id).collect();
         let mut records = app.store.session_records(&ids).await?;
+        let mut reviews = app.store.reviews(&ids).await?;
         for session in items {
             without_session(tables, &job, &mut planned, Some((session.date, &session.agent)))?;
             // It was deleted between the two queries.
             let Some(record) = records.remove(&session.id) else { continue };
-            export_session(app, tables, &job, (&session, &record)).await?;
+            let review = reviews.remove(&session.id).unwrap_or_default();
+            export_session(app, tables, &job, (&session, &record, &review)).await?;
         }
         match next {
             Some(cursor) => request = PageRequest::after(SESSION_PAGE, &cursor),
@@ -136,10 +140,10 @@ async fn export_session(
     app: &App,
     tables: &mut Tables,
     job: &ExportedJob,
-    (session, record): (&SessionResult, &SessionRecord),
+    (session, record, review): (&SessionResult, &SessionRecord, &SessionReview),
 ) -> Result<(), ServiceError> {
     let key: SessionKey<'_> = (&session.job, session.date, &session.agent, session.id);
-    tables.push(SESSIONS, session_row(job, session, record))?;
+    tables.push(SESSIONS, session_row(job, session, (record, review)))?;
     messages(app, tables, key).await?;
     steps(app, tables, key).await?;
     let placed = app.store.placed(session.id).await?;
@@ -182,7 +186,11 @@ fn with_key((job, date, agent, session): SessionKey<'_>, rest: Vec<Cell>) -> Vec
     cells
 }
 
-fn session_row(job: &ExportedJob, session: &SessionResult, record: &SessionRecord) -> Vec<Cell> {
+fn session_row(
+    job: &ExportedJob,
+    session: &SessionResult,
+    (record, review): (&SessionRecord, &SessionReview),
+) -> Vec<Cell> {
     let metadata = session.metadata.as_ref();
     let text = |name: &str| metadata.and_then(|metadata| metadata.get(name)?.as_str());
     let books = |name: &str| -> Option<Decimal> { metadata?.get("books")?.get(name)?.as_str()?.parse().ok() };
@@ -228,6 +236,10 @@ fn session_row(job: &ExportedJob, session: &SessionResult, record: &SessionRecor
         metadata,
         record.started_at,
         record.completed_at,
+        review.score.map(i64::from),
+        review.note.as_ref(),
+        review.updated_at,
+        review.updated_by.as_ref(),
     ]);
     fill_in_config(job, &session.agent, &mut cells);
     cells
@@ -261,12 +273,15 @@ async fn steps(app: &App, tables: &mut Tables, key: SessionKey<'_>) -> Result<()
     let mut request = PageRequest::first(ROW_PAGE);
     loop {
         let Page { items, next } = app.store.steps(key.3, &request).await?;
+        let calls = view::ModelCalls::read(app, &items).await?;
         for step in items {
             let (state, outcome) = match step.state {
                 StepState::Intent => ("intent", None),
                 StepState::Done(kind) => ("done", Some(kind.as_str())),
                 StepState::Abandoned => ("abandoned", None),
             };
+            let (model, finish_reason) =
+                (calls.model(&step).map(ToString::to_string), calls.finish_reason(&step));
             let cells = row![
                 step.path.to_string(),
                 step.path.kind(),
@@ -289,6 +304,8 @@ async fn steps(app: &App, tables: &mut Tables, key: SessionKey<'_>) -> Result<()
                 step.hash.map(|hash| hash.to_hex()),
                 step.started_at,
                 step.ended_at,
+                model,
+                finish_reason.map(FinishReason::as_str),
             ];
             tables.push(STEPS, with_key(key, cells))?;
         }

@@ -4,8 +4,8 @@ use super::masking::mask_of;
 use super::{BudgetChange, Request};
 use crate::error::ServiceError;
 use papertape_agents::config::{
-    AgentConfig, AgentKind, Analyst, DeskConfig, Limits, MAX_WINDOW, MemoryMode, PromptStyle, SizingConfig,
-    Weights,
+    AgentConfig, AgentKind, Analyst, DeskConfig, ExternalConfig, Limits, MAX_WINDOW, MemoryMode, PromptStyle,
+    SizingConfig, Weights,
 };
 use papertape_core::broker::CostModel;
 use papertape_core::id::{AgentName, JobId};
@@ -78,27 +78,39 @@ pub fn request_of(body: TriggerBody) -> Result<Request, ServiceError> {
 }
 
 fn agent_config(body: AgentBody) -> Result<AgentConfig, ServiceError> {
-    let model: ModelName = body
-        .model
-        .parse()
-        .map_err(|message: String| ServiceError::invalid("agents", format!("{}: {message}", body.name)))?;
-    let desk = body.desk.map(|JsonObject(desk)| desk_config(desk)).transpose();
-    let desk =
-        desk.map_err(|message: String| ServiceError::invalid("agents", format!("{}: {message}", body.name)))?;
+    let wrong = |message: String| ServiceError::invalid("agents", format!("{}: {message}", body.name));
+    let limits = body.limits.map(|JsonObject(limits)| limits);
+    let external = body.external.map(|name| external_config(name, limits.as_ref()));
+    let model = match (&body.model, &external) {
+        (Some(model), _) => model.parse().map_err(wrong)?,
+        // The configured models are added later.
+        (None, Some(external)) => external.model(),
+        (None, None) => return Err(wrong("`model` is missing: `provider::model`".to_owned())),
+    };
+    let desk = body.desk.map(|JsonObject(desk)| desk_config(desk)).transpose().map_err(wrong)?;
     Ok(AgentConfig {
         name: AgentName::from(body.name),
         kind: match body.kind {
             KindBody::Solo => AgentKind::Solo,
             KindBody::Desk => AgentKind::Desk,
+            KindBody::External => AgentKind::External,
         },
         model,
         sampling: body.sampling.map(|JsonObject(sampling)| sampling.into()).unwrap_or_default(),
         language: body.language,
         instructions: body.instructions,
         tools: body.tools.unwrap_or_default(),
-        limits: body.limits.map(|JsonObject(limits)| limits_of(limits)).unwrap_or_default(),
+        limits: limits.as_ref().map(limits_of).unwrap_or_default(),
         desk,
+        external,
     })
+}
+
+fn external_config(name: String, limits: Option<&LimitsBody>) -> ExternalConfig {
+    let default = ExternalConfig::new(name);
+    let max_requests = limits.and_then(|limits| limits.max_requests).unwrap_or(default.max_requests);
+    let max_orders = limits.and_then(|limits| limits.max_orders).unwrap_or(default.max_orders);
+    ExternalConfig { max_requests, max_orders, ..default }
 }
 
 /// A job that is named; none is named by a NUL.
@@ -120,7 +132,7 @@ fn memory_mode(body: MemoryBody) -> MemoryMode {
     }
 }
 
-fn limits_of(body: LimitsBody) -> Limits {
+fn limits_of(body: &LimitsBody) -> Limits {
     let default = Limits::default();
     Limits {
         max_steps: body.max_steps.unwrap_or(default.max_steps),

@@ -6,7 +6,7 @@ use super::{PreparedJob, QueuedJob, enqueue, find_job, read_config};
 use crate::app::App;
 use crate::error::ServiceError;
 use crate::states::symbols_on;
-use papertape_agents::config::AgentKind;
+use papertape_agents::config::{AgentKind, ExternalConfig};
 use papertape_agents::graph::Graph;
 use papertape_core::RULES_VERSION;
 use papertape_core::id::JobId;
@@ -59,7 +59,7 @@ pub async fn branch(app: &App, parent: &JobId, request: BranchRequest) -> Result
         ));
     };
     let graph = Graph::of(&own, &symbols_on(app, (parent, &config), &own.name, (&dataset, *day)).await?);
-    let at = request.at.unwrap_or_else(|| graph.default_cut().to_owned());
+    let at = request.at.clone().unwrap_or_else(|| graph.default_cut().to_owned());
     graph.check_cut(&at).map_err(|message| ServiceError::invalid("node", message))?;
     let (agent, earlier) = at_cut(&config, &own, &graph, (request.date, &at));
     if agent.model.is_recorded() && agent.kind == AgentKind::Desk && at != graph.start() {
@@ -86,6 +86,9 @@ pub async fn branch(app: &App, parent: &JobId, request: BranchRequest) -> Result
         }
     }
     let mut changed = agent.clone();
+    if let Some(external) = &agent.external {
+        check_external(app, external, &request)?;
+    }
     if let Some(model) = &request.model {
         changed.model = model.parse().map_err(|message: String| ServiceError::invalid("model", message))?;
         // The requested model applies to all roles. The desk's own settings would override it.
@@ -169,4 +172,22 @@ fn masked(app: &App, masking: &Masking, request: BranchRequest) -> Result<Branch
         }
     };
     Ok(BranchRequest { date, at, instructions, ..request })
+}
+
+/// Checks that a branch of an external agent's day can run: the agent is still configured, and nothing is changed that it
+/// does not have.
+fn check_external(app: &App, external: &ExternalConfig, request: &BranchRequest) -> Result<(), ServiceError> {
+    app.services.external.facts(&external.name).map_err(|message| ServiceError::invalid("agent", message))?;
+    let changes = [
+        ("model", request.model.is_some()),
+        ("instructions", request.instructions.is_some()),
+        ("sampling", request.sampling.is_some()),
+    ];
+    match changes.into_iter().find(|(_, is_changed)| *is_changed) {
+        Some((field, _)) => {
+            let message = "an external agent has no such setting; change its program or its configuration";
+            Err(ServiceError::invalid(field, message))
+        }
+        None => Ok(()),
+    }
 }

@@ -6,6 +6,7 @@ use crate::config::{Mode, SimulationDefaults};
 use crate::error::ServiceError;
 use crate::view::unknown_benchmark;
 use papertape_agents::config::{AgentConfig, DEFAULT_MODELS};
+use papertape_core::external::ExternalAgentFacts;
 use papertape_core::id::{AgentName, Symbol};
 use papertape_core::market::{Dataset, NoBenchmark};
 use papertape_core::message::{ModelName, Usage};
@@ -39,8 +40,21 @@ pub(crate) fn agents(app: &App, request: &Request) -> Result<Vec<AgentConfig>, S
     }
     for agent in &mut agents {
         redact(app, agent);
+        resolve_external(app, agent)?;
     }
     Ok(agents)
+}
+
+/// Takes an external agent's settings from the server's configuration.
+fn resolve_external(app: &App, agent: &mut AgentConfig) -> Result<(), ServiceError> {
+    let Some(external) = &mut agent.external else { return Ok(()) };
+    let facts = app.services.external.facts(&external.name);
+    let ExternalAgentFacts { models, normalize, sandbox } =
+        facts.map_err(|message| ServiceError::invalid("agents", format!("{}: {message}", agent.name)))?;
+    (external.models, external.normalize, external.sandbox) =
+        (models, normalize, sandbox || external.sandbox);
+    agent.model = external.model();
+    Ok(())
 }
 
 /// Redacts an agent's texts before they are hashed or stored.

@@ -135,6 +135,13 @@ async fn plan_days(
             agent.name
         ));
     }
+    for agent in config.agents.iter().filter(|agent| agent.external.is_some()) {
+        warnings.push(format!(
+            "{} is an external agent: what it knows and reads is not bounded in time, so its results carry \
+             point_in_time = unverified",
+            agent.name
+        ));
+    }
     let kind = if request.profile { JobKind::Profile } else { JobKind::Simulate };
     Ok(PreparedJob { config, days, texts: texts.into_values().collect(), warnings, supersedes, kind })
 }

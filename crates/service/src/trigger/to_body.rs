@@ -72,8 +72,10 @@ fn agent(config: &AgentConfig) -> AgentBody {
         kind: match config.kind {
             AgentKind::Solo => KindBody::Solo,
             AgentKind::Desk => KindBody::Desk,
+            AgentKind::External => KindBody::External,
         },
-        model: config.model.to_string(),
+        // The server's configuration has the models of an external agent.
+        model: config.external.is_none().then(|| config.model.to_string()),
         sampling: Some(JsonObject(config.sampling.clone().into())),
         language: config.language,
         instructions: config.instructions.clone(),
@@ -83,8 +85,11 @@ fn agent(config: &AgentConfig) -> AgentBody {
             max_attempts: Some(limits.max_attempts),
             call_timeout_secs: Some(limits.call_timeout_secs),
             session_timeout_secs: Some(limits.session_timeout_secs),
+            max_requests: config.external.as_ref().map(|external| external.max_requests),
+            max_orders: config.external.as_ref().map(|external| external.max_orders),
         })),
         desk: config.desk.as_ref().map(|config| JsonObject(desk(config))),
+        external: config.external.as_ref().map(|external| external.name.clone()),
     }
 }
 

@@ -174,6 +174,7 @@ fn simulation(config: &SimulationConfig) -> SimulationSummary {
             kind: match agent.kind {
                 AgentKind::Solo => KindBody::Solo,
                 AgentKind::Desk => KindBody::Desk,
+                AgentKind::External => KindBody::External,
             },
             model: now.model.to_string(),
             is_llm: is_llm(config, &agent.name).unwrap_or(true),

@@ -33,9 +33,11 @@ mod health;
 mod job_list;
 mod job_result;
 mod jobs;
+mod leaderboard;
 mod live;
 mod masked;
 mod memory;
+mod model_calls;
 mod node_times;
 mod options;
 mod plan_job;
@@ -45,6 +47,7 @@ mod progress;
 mod quality;
 mod reasoning;
 mod results;
+mod reviews;
 mod seen_by;
 mod sessions;
 mod stream;
@@ -56,7 +59,10 @@ pub use audit::{AuditProgress, audit, audit_all};
 pub use bars::bars;
 pub use chat::{chat_session, chat_sessions};
 pub use compare::compare;
-pub(crate) use compare::{ComparedRun, ComparisonInput, compare_with_input};
+pub(crate) use compare::{
+    BoardBaseline, BoardRun, ComparedRun, ComparisonInput, EvaluatedBoard, RunRecord, compare_with_input,
+    evaluate, starts_fresh,
+};
 pub use compare_traces::compare_traces;
 pub use counterfactual::counterfactual;
 pub use curves::curves;
@@ -72,11 +78,14 @@ pub use health::health;
 pub use job_list::jobs;
 pub use job_result::job_result;
 pub use jobs::{job, job_summary, status};
+pub use leaderboard::leaderboard;
 pub use live::{CONTRACT_VERSION, live, session_live};
 pub use memory::{
     by_words, memory_archives, memory_compact, memory_open, memory_reembed, memory_rounds, memory_trades,
     session_memory,
 };
+pub(crate) use model_calls::ModelCalls;
+pub use model_calls::{requested_models, stored_documents};
 pub use options::options;
 pub use plan_job::{decompose_job, plan_job};
 pub use plans::{plan, plans, task, tasks};
@@ -84,10 +93,11 @@ pub use probe::probe;
 pub use reasoning::reasoning;
 pub use results::conventions_of;
 pub(crate) use results::{
-    DayFigures, RecordedDay, history, is_full_research, metrics, recorded_days, session_trades,
-    unknown_benchmark,
+    DayFigures, RecordedDay, history, is_full_research, metrics, recorded_days, recorded_trades,
+    session_trades, unknown_benchmark,
 };
 pub use results::{results, session_head};
+pub use reviews::reviews;
 pub use seen_by::seen_by;
 pub use sessions::{exposures, messages, steps};
 pub use stream::read_stream;
@@ -187,5 +197,5 @@ pub(crate) fn is_llm(config: &SimulationConfig, agent: &AgentName) -> Option<boo
     let changed = config.branch.as_ref().and_then(|branch| branch.agent.as_ref());
     let changed = changed.filter(|changed| changed.name == *agent);
     let agent = changed.or_else(|| config.agents.iter().find(|other| other.name == *agent))?;
-    Some(agent.models().iter().any(|model| !model.is_house()))
+    Some(!agent.is_rule_based())
 }

@@ -4,7 +4,8 @@ use crate::app::App;
 use crate::config::Mode;
 use crate::error::ServiceError;
 use crate::view::deployment;
-use papertape_agents::config::{AgentKind, Analyst, DeskConfig};
+use papertape_agents::config::{AgentKind, Analyst, DeskConfig, LlmKind};
+use papertape_agents::nodes::{SessionNode, session_nodes};
 use papertape_core::message::ModelName;
 use papertape_core::ports::ModelClient as _;
 use papertape_house as house;
@@ -13,6 +14,7 @@ use papertape_protocol::agent::MAX_AGENTS;
 use papertape_protocol::number::number;
 use papertape_protocol::options::{
     AgentOption, DatasetOption, DefaultsOption, MarketOption, ModelOption, OptionsResponse, ProviderOption,
+    SessionNodeOption,
 };
 use std::collections::BTreeSet;
 
@@ -41,13 +43,14 @@ pub fn options(app: &App) -> Result<OptionsResponse, ServiceError> {
     };
     let tools = config.tools.iter().filter(|(_, server)| server.allow_unbounded);
     Ok(OptionsResponse {
-        kinds: texts(&["solo", "desk"]),
+        kinds: texts(&["solo", "desk", "external"]),
         agents: agents(app),
         models: models(app),
         providers: providers(app),
         datasets: datasets.map(dataset).collect(),
         baselines: texts(&["buy_and_hold", "equal_weight"]),
         markets: config.market_names().filter_map(market).collect(),
+        nodes: session_nodes().into_iter().map(node).collect(),
         analysts: texts(&Analyst::ALL.map(Analyst::as_str)),
         memory: texts(&["all", "rounds+open", "rounds", "off"]),
         languages: texts(&["en", "zh"]),
@@ -71,16 +74,35 @@ pub fn options(app: &App) -> Result<OptionsResponse, ServiceError> {
     })
 }
 
+fn node(node: SessionNode) -> SessionNodeOption {
+    let llm = node.llm.map(|llm| match llm {
+        LlmKind::Quick => "quick",
+        LlmKind::Deep => "deep",
+    });
+    SessionNodeOption {
+        name: node.name.to_owned(),
+        phase: node.phase.to_owned(),
+        order: node.order,
+        llm: llm.map(str::to_owned),
+        decides: node.decides,
+    }
+}
+
 fn agents(app: &App) -> Vec<AgentOption> {
     let agent = |agent: &papertape_agents::config::AgentConfig| AgentOption {
         name: agent.name.to_string(),
         kind: match agent.kind {
             AgentKind::Solo => "solo".to_owned(),
             AgentKind::Desk => "desk".to_owned(),
+            AgentKind::External => "external".to_owned(),
         },
         model: agent.model.to_string(),
-        is_llm: agent.models().iter().any(|model| !model.is_house()),
-        problem: agent.models().iter().find_map(|model| problem(app, model)),
+        is_llm: !agent.is_rule_based(),
+        problem: agent
+            .external
+            .as_ref()
+            .and_then(|external| app.services.external.facts(&external.name).err())
+            .or_else(|| agent.models().iter().find_map(|model| problem(app, model))),
     };
     let mut agents: Vec<AgentOption> = app.config.agents.iter().map(agent).collect();
     agents.sort_by(|a, b| a.name.cmp(&b.name));

@@ -10,6 +10,7 @@ use papertape_core::id::{AgentName, JobId, Symbol};
 use papertape_core::message::Role;
 use papertape_core::provenance::DayQuality;
 use papertape_core::record::{PositionRow, SessionId};
+use papertape_core::review::SessionReview;
 use papertape_protocol::number::number;
 use papertape_protocol::quality::DayQualityResponse;
 use papertape_protocol::reasoning::{
@@ -49,12 +50,13 @@ pub async fn reasoning(app: &App, query: ReasoningQuery) -> Result<ReasoningResp
     }
     let ids: Vec<SessionId> = found.items.iter().map(|view| view.id).collect();
     let orders = app.store.order_counts(&ids).await?;
+    let mut reviews = app.store.reviews(&ids).await?;
     let mut sessions = Vec::with_capacity(found.items.len());
     for view in found.items {
         let is_llm = configs.is_llm(app, &view.job, &view.agent).await?;
-        let orders = orders.get(&view.id);
+        let (orders, review) = (orders.get(&view.id), reviews.remove(&view.id).unwrap_or_default());
         let config = configs.of(app, &view.job).await?;
-        sessions.push(real(config, session(view, is_llm, orders))?);
+        sessions.push(real(config, session(view, is_llm, (orders, review)))?);
     }
     Ok(ReasoningResponse {
         count: sessions.len(),
@@ -71,17 +73,23 @@ fn real(
 ) -> Result<SessionResponse, ServiceError> {
     let Some(masking) = config.and_then(SimulationConfig::translation) else { return Ok(session) };
     let texts = (session.session_summary.take(), session.instructions.take(), session.conversation.take());
+    let review = std::mem::take(&mut session.review);
     let session = masked::real(masking, session)?;
     Ok(SessionResponse {
         session_summary: texts.0,
         instructions: texts.1,
         conversation: texts.2,
+        review,
         masked: config.and_then(masked::mark),
         ..session
     })
 }
 
-fn session(view: SessionView, is_llm: Option<bool>, orders: Option<&OrderCounts>) -> SessionResponse {
+fn session(
+    view: SessionView,
+    is_llm: Option<bool>,
+    (orders, review): (Option<&OrderCounts>, SessionReview),
+) -> SessionResponse {
     let instructions = view.instructions.into_iter().map(instruction).collect();
     let quality = DayQuality::of(view.status, view.error.as_deref(), view.metadata.as_ref());
     let fills = view.positions.iter().filter(|row| is_fill(&row.action_type)).count();
@@ -100,6 +108,7 @@ fn session(view: SessionView, is_llm: Option<bool>, orders: Option<&OrderCounts>
         started_at: view.started_at,
         completed_at: view.completed_at,
         total_messages: view.total_messages,
+        review: review.into(),
         positions: view.positions.iter().map(position).collect(),
         instructions: view.conversation.is_some().then_some(instructions),
         conversation: view.conversation.map(|said| said.into_iter().map(message).collect()),

@@ -1,7 +1,7 @@
 //! A session's transcript, tape and data reads, in pages.
 
 use super::reasoning::{instruction, message};
-use super::{page_up_to, plain};
+use super::{ModelCalls, page_up_to, plain};
 use crate::app::App;
 use crate::error::ServiceError;
 use crate::view::deployment;
@@ -54,7 +54,8 @@ pub async fn steps(
 ) -> Result<StepsResponse, ServiceError> {
     let session = find_session(app, session_id).await?;
     let page = app.store.steps(session, &page_up_to(MAX_SESSION_ROWS, query.limit, query.cursor)?).await?;
-    let steps: Vec<StepResponse> = page.items.into_iter().map(step).collect();
+    let calls = ModelCalls::read(app, &page.items).await?;
+    let steps: Vec<StepResponse> = page.items.into_iter().map(|view| step(view, &calls)).collect();
     Ok(StepsResponse {
         session_id: session.0,
         count: steps.len(),
@@ -94,7 +95,7 @@ pub(super) async fn find_session(app: &App, session: i64) -> Result<SessionId, S
     Err(ServiceError::no_session(id))
 }
 
-fn step(view: StepView) -> StepResponse {
+fn step(view: StepView, calls: &ModelCalls) -> StepResponse {
     use papertape_core::tape::StepState;
     let (state, outcome) = match view.state {
         StepState::Intent => ("intent", None),
@@ -107,6 +108,8 @@ fn step(view: StepView) -> StepResponse {
         class: view.class.as_str().to_owned(),
         state: state.to_owned(),
         outcome: outcome.map(str::to_owned),
+        model: calls.model(&view).map(ToString::to_string),
+        finish_reason: calls.finish_reason(&view).map(|reason| reason.as_str().to_owned()),
         detached: view.detached,
         seq: view.seq,
         digest: view.digest.to_hex(),

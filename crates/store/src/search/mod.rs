@@ -90,6 +90,13 @@ const RARE_ANYWAY: i64 = 2_000;
 /// At least one match per this many texts is "everywhere".
 const EVERYWHERE_OF: i64 = 10;
 
+/// The words of a query, in lower case, as texts are searched for them. A word of one character of an unspaced script
+/// stands for every word that begins with it.
+#[must_use]
+pub fn query_words(question: &str) -> Vec<String> {
+    query_tokens(question).into_iter().map(|word| word.text).collect()
+}
+
 /// A search query.
 #[derive(Debug)]
 pub(crate) struct SearchQuery {

@@ -26,6 +26,7 @@ const OUTSIDE: &[(&str, &str)] = &[
     ("experiments", "of several jobs: what was planned; each job's own config and seed are in its anchor"),
     ("job_labels", "names and notes, which people change"),
     ("job_tags", "tags, which people change"),
+    ("session_reviews", "scores and notes, which readers change"),
     ("job_search", "derived: what lists of jobs are filtered and sorted by"),
     ("job_sort_changes", "derived: what lists of jobs were sorted by"),
     ("experiment_jobs", "of several jobs: which ones, and what they may spend"),

@@ -3,7 +3,7 @@ import { useRouter } from '@tanstack/react-router'
 import { type KeyboardEvent, useEffect, useId, useRef, useState } from 'react'
 import { useText } from '@/shared/i18n'
 import { Dialog } from '@/shared/ui/dialog'
-import { messageSearch } from '@/server/judging'
+import { MAX_SEARCHED, messageSearch } from '@/server/judging'
 import { type Entry, excerpt, found, type Group, GROUPS } from './entries'
 import css from './palette.module.css'
 import { useEntries } from './useEntries'
@@ -13,6 +13,9 @@ const PAUSE_MS = 250
 /** Shorter queries match too many messages. A Chinese word may have two characters. */
 const MIN_LENGTH = 3
 const CHINESE = /[\u3400-\u9fff]{2}/
+
+/** What is shown instead of a message. */
+const NO_MESSAGE = { reading: 'palette.reading', done: 'palette.no.context', cut: 'palette.further' } as const
 
 export function PaletteDialog({ onClose }: { onClose: () => void }) {
   const t = useText()
@@ -29,7 +32,7 @@ export function PaletteDialog({ onClose }: { onClose: () => void }) {
   const hits = (searches ? (messages.data ?? []) : []).flatMap((hit) => {
     const title = `${hit.date} · ${hit.model}`
     const to = (at?: number) => `/app/runs/${[hit.job_id, hit.date, hit.model].map(encodeURIComponent).join('/')}${at === undefined ? '' : `?view=conversation&at=${at}`}`
-    if (hit.messages.length === 0) return [{ id: `session ${hit.session_id}`, group: 'messages', title, detail: t('palette.no.context'), to: to() } satisfies Entry]
+    if (hit.messages.length === 0) return [{ id: `session ${hit.session_id}`, group: 'messages', title, detail: t(NO_MESSAGE[hit.search], { count: MAX_SEARCHED }), to: to() } satisfies Entry]
     return hit.messages.map((message): Entry => ({ id: `message ${hit.session_id} ${message.message_index}`, group: 'messages', title: `${title} · ${message.node}`, detail: excerpt(message.content, words), to: to(message.message_index) }))
   })
   const visible = [...found(entries, query.trim()), ...hits]

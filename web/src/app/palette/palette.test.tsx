@@ -62,3 +62,21 @@ it('opens with its key, searches messages, and opens the selected entry with Ent
   await userEvent.keyboard('{Enter}')
   expect(screen.queryByRole('combobox')).toBeNull()
 })
+
+it('finds the message of a hit however late it is in its session', async () => {
+  const page = { count: 0, next_cursor: null }
+  for (const [path, name] of [['/jobs', 'jobs'], ['/experiments', 'experiments'], ['/plans', 'plans'], ['/chat/sessions', 'sessions']] as const) respondWith(path, { ...page, [name]: [] })
+  respondWith('/simulate/options', { datasets: [] })
+  respondWith('/reasoning', { ...page, sessions: [{ session_id: 3, job_id: 'j', date: '2012-10-01', model: 'm' }] })
+  network.use(
+    http.get('/sessions/3/messages', ({ request }) => {
+      const at = Number(new URL(request.url).searchParams.get('cursor') ?? 0)
+      const content = at === 3 ? 'stopped out after a gap' : 'nothing'
+      return HttpResponse.json({ count: 1, total: 9, messages: [{ message_index: at * 1000, content, node: 'solo#1' }], next_cursor: String(at + 1) })
+    }),
+  )
+  await show(<Palette />)
+  await userEvent.keyboard('{Control>}k{/Control}')
+  await userEvent.type(await screen.findByRole('combobox'), 'gap')
+  await screen.findByText('stopped out after a gap')
+})

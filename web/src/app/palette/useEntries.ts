@@ -13,6 +13,7 @@ const VIEWS: [string, TextKey][] = [
   ['/app/runs', 'nav.runs'],
   ['/app/compare', 'nav.compare'],
   ['/app/experiments', 'nav.experiments'],
+  ['/app/leaderboard', 'nav.leaderboard'],
   ['/app/memory', 'nav.memory'],
   ['/app/data', 'nav.data'],
   ['/app/profiles', 'nav.profiles'],

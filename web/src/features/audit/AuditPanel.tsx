@@ -5,9 +5,11 @@ import { useState } from 'react'
 import { audit } from '@/server/judging'
 import type { AuditedSession, AuditFinding, AuditSummary } from '@/server/types'
 import { useFormat } from '@/shared/format'
+import { shortId } from '@/shared/ids'
 import { type TextKey, useText } from '@/shared/i18n'
 import { Tag } from '@/shared/ui/parts'
 import { Failed, Loading } from '@/shared/ui/states'
+import { type Column, SortTable } from '@/shared/ui/table'
 import css from './audit.module.css'
 
 const VERDICTS = ['verified', 'failed', 'unverifiable', 'unfinished'] as const
@@ -57,11 +59,7 @@ export function AuditPanel({ jobId }: { jobId: string }) {
             {summary.verified > 0 && summary.failed === 0 && sessions.length === total && summary.verified === total && <span className="second">{t('audit.clean')}</span>}
             {summary.verified === 0 && summary.failed === 0 && <span className="second">{t('audit.nothing')}</span>}
           </p>
-          <ul className={css.sessions}>
-            {visible.map((session) => (
-              <AuditedRow key={`${session.date} ${session.model}`} jobId={jobId} session={session} />
-            ))}
-          </ul>
+          <Sessions jobId={jobId} sessions={visible} note={sessions.length < total ? t('audit.file', { count: sessions.length, total }) : undefined} />
           {query.error && <Failed error={query.error} retry={() => void query.fetchNextPage()} />}
         </>
       )}
@@ -75,31 +73,68 @@ function sumOf(parts: AuditSummary[]): AuditSummary {
   return total
 }
 
-function AuditedRow({ jobId, session }: { jobId: string; session: AuditedSession }) {
+interface SessionsProps {
+  jobId: string
+  sessions: AuditedSession[]
+  /** What the file lacks. */
+  note: string | undefined
+}
+
+function Sessions({ jobId, sessions, note }: SessionsProps) {
   const t = useText()
   const format = useFormat()
-  const { verdict, newest_at_open: newest } = session
-  const params = { jobId, date: session.date, model: session.model }
-  return (
-    <li>
-      <div className="row wrap">
-        <Tag kind={KINDS[verdict]}>{t(`audit.verdict.${verdict}`)}</Tag>
-        <Link to="/app/runs/$jobId/$date/$model" params={params}>
-          {format.day(session.date)} · {session.model}
+  const paramsOf = (session: AuditedSession) => ({ jobId, date: session.date, model: session.model })
+  const columns: Column<AuditedSession>[] = [
+    {
+      id: 'date',
+      label: t('word.day'),
+      stays: true,
+      sort: (session) => session.date,
+      csv: { job_id: () => jobId, date: (session) => session.date },
+      className: () => 'nowrap tnum',
+      cell: (session) => (
+        <Link to="/app/runs/$jobId/$date/$model" params={paramsOf(session)}>
+          {format.day(session.date)}
         </Link>
-        <span className="quiet tnum" title={newest ? t('audit.newest', { series: newest.series, at: newest.known_at }) : undefined}>
-          {t('audit.reads', { steps: session.steps, reads: session.reads, rows: session.rows })}
-        </span>
-        {session.reason && (
-          <span className="second" lang="en">
-            {session.reason.message}
-          </span>
-        )}
-      </div>
-      {session.findings.map((finding, index) => (
-        <Finding key={index} finding={finding} params={params} />
-      ))}
-    </li>
+      ),
+    },
+    { id: 'agent', label: t('runs.agent'), sort: (session) => session.model, cell: (session) => session.model },
+    { id: 'steps', label: t('audit.column.steps'), num: true, sort: (session) => session.steps, cell: (session) => format.count(session.steps) },
+    { id: 'reads', label: t('audit.column.reads'), num: true, sort: (session) => session.reads, cell: (session) => format.count(session.reads) },
+    { id: 'rows', label: t('audit.column.rows'), num: true, sort: (session) => session.rows, cell: (session) => format.count(session.rows) },
+    {
+      id: 'newest',
+      label: t('shown.newest'),
+      sort: (session) => session.newest_at_open?.known_at,
+      csv: {
+        newest_series_at_open: ({ newest_at_open: newest }) => newest?.series,
+        newest_known_at_open: ({ newest_at_open: newest }) => newest?.known_at,
+        newest_series_at_close: ({ newest_at_close: newest }) => newest?.series,
+        newest_known_at_close: ({ newest_at_close: newest }) => newest?.known_at,
+      },
+      className: () => 'nowrap tnum second',
+      cell: ({ newest_at_open: newest }) => newest && <span title={t('audit.newest', { series: newest.series, at: newest.known_at })}>{format.instantIn(newest.known_at, null)}</span>,
+    },
+    { id: 'reason', label: t('orders.reason'), csv: { reason: (session) => session.reason?.message }, className: () => 'second', cell: (session) => <span lang="en">{session.reason?.message}</span> },
+    {
+      id: 'verdict',
+      label: t('compare.verdict'),
+      stays: 'end',
+      sort: (session) => VERDICTS.indexOf(session.verdict),
+      csv: { verdict: (session) => session.verdict, findings: (session) => session.findings.map((finding) => [finding.kind, finding.path, finding.message].filter(Boolean).join(' ')).join('\n') },
+      cell: (session) => <Tag kind={KINDS[session.verdict]}>{t(`audit.verdict.${session.verdict}`)}</Tag>,
+    },
+  ]
+  return (
+    <SortTable
+      label={t('audit.title')}
+      name={`audit-${shortId(jobId)}`}
+      columns={columns}
+      rows={sessions}
+      rowKey={(session) => `${session.date} ${session.model}`}
+      note={note}
+      detail={(session) => session.findings.length > 0 && session.findings.map((finding, index) => <Finding key={index} finding={finding} params={paramsOf(session)} />)}
+    />
   )
 }
 

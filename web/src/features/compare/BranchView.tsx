@@ -4,6 +4,7 @@ import type { BranchComparison } from '@/server/types'
 import { signClass, useFormat } from '@/shared/format'
 import { shortId } from '@/shared/ids'
 import { useText } from '@/shared/i18n'
+import { type Column, SortTable } from '@/shared/ui/table'
 import { DiffLines } from '@/transcript/DiffLines'
 import css from './compare.module.css'
 import { codeText, points, pointsInterval } from './words'
@@ -18,6 +19,13 @@ export function BranchView({ branch }: { branch: BranchComparison }) {
       {label}
     </Link>
   )
+  const top = () => 'top'
+  const columns: Column<BranchComparison['decisions'][number]>[] = [
+    { id: 'date', label: t('word.day'), sort: (one) => one.date, className: () => 'top nowrap', cell: (one) => session(branch.branch, one.date, format.day(one.date)) },
+    { id: 'parent', label: t('compare.branch.parent'), csv: { parent_orders: (one) => one.parent.join('\n') }, className: top, cell: (one) => <Orders lines={one.parent} /> },
+    { id: 'branch', label: t('run.branch'), csv: { branch_orders: (one) => one.branch.join('\n') }, className: top, cell: (one) => <Orders lines={one.branch} /> },
+    { id: 'value_difference', label: t('compare.branch.value'), num: true, sort: (one) => one.value_difference, className: (one) => `top ${signClass(one.value_difference)}`, cell: (one) => format.signed(one.value_difference, 2) },
+  ]
   return (
     <section className="panel" aria-label={t('run.branch')}>
       <div className="panel-head">
@@ -47,34 +55,7 @@ export function BranchView({ branch }: { branch: BranchComparison }) {
         )}
         <h3>{t('compare.branch.orders', { count: branch.different_days })}</h3>
       </div>
-      {branch.decisions.length > 0 && (
-        <div className="scroll-x">
-          <table className="grid-table">
-            <thead>
-              <tr>
-                <th>{t('word.day')}</th>
-                <th>{t('compare.branch.parent')}</th>
-                <th>{t('run.branch')}</th>
-                <th className="num">{t('compare.branch.value')}</th>
-              </tr>
-            </thead>
-            <tbody>
-              {branch.decisions.map((one) => (
-                <tr key={one.date}>
-                  <td className="top nowrap">{session(branch.branch, one.date, format.day(one.date))}</td>
-                  <td className="top">
-                    <Orders lines={one.parent} />
-                  </td>
-                  <td className="top">
-                    <Orders lines={one.branch} />
-                  </td>
-                  <td className={`num top ${signClass(one.value_difference)}`}>{format.signed(one.value_difference, 2)}</td>
-                </tr>
-              ))}
-            </tbody>
-          </table>
-        </div>
-      )}
+      {branch.decisions.length > 0 && <SortTable label={t('compare.branch.orders', { count: branch.different_days })} name={`differences-${shortId(branch.branch)}`} columns={columns} rows={branch.decisions} rowKey={(one) => one.date} />}
     </section>
   )
 }

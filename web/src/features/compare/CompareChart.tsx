@@ -4,9 +4,11 @@ import { useEffect, useMemo, useRef } from 'react'
 import { Credit } from '@/charts/Credit'
 import { chartOptions, resolveColor } from '@/charts/theme'
 import type { ComparedItem, ComparedPair } from '@/server/types'
+import type { TableData } from '@/shared/csv'
 import { type Format, useFormat } from '@/shared/format'
 import { LOCALES, useLanguage, useText } from '@/shared/i18n'
 import { useSettings } from '@/shared/settings'
+import { ExportMenu } from '@/shared/ui/exportMenu'
 import { Band } from './band'
 import css from './compare.module.css'
 import { bandAround, type BandPoint, coneBand, differenceLine, type Line, type LinePoint } from './lines'
@@ -30,6 +32,7 @@ export function CompareChart({ items, lines, pair, onDay, onPick }: Props) {
   useEffect(() => {
     handlers.current = { onDay, onPick }
   })
+  const drawn = useRef<IChartApi | null>(null)
   const around = useMemo(() => (pair ? bandAround(pair, items) : []), [pair, items])
   const hasCone = (pair?.cone.length ?? 0) > 0
 
@@ -51,15 +54,29 @@ export function CompareChart({ items, lines, pair, onDay, onPick }: Props) {
       lower?.setStretchFactor(1)
     }
     chart.timeScale().fitContent()
-    return () => chart.remove()
+    drawn.current = chart
+    return () => {
+      drawn.current = null
+      chart.remove()
+    }
   }, [lines, pair, around, hasCone, language, settings, format])
 
   return (
     <figure className="chart">
+      <div className="chart-tools row">
+        <ExportMenu what={t('compare.curves')} name="comparison-curves" csv={() => fileOf(items, pair)} image={() => drawn.current?.takeScreenshot() ?? null} />
+      </div>
       <div className={`chart-box ${hasCone ? css.chartTall : css.chart}`} ref={box} role="img" aria-label={t('compare.chart')} />
       <Credit />
     </figure>
   )
+}
+
+/** A row for each point: the items' log returns since the start, then the difference of the pair with the cone around zero. */
+function fileOf(items: ComparedItem[], pair: ComparedPair | undefined): TableData {
+  const lines = items.flatMap((item) => item.curve.map((point) => [item.id, null, point.date, point.log_return, null]))
+  const differences = pair ? pair.cone.map((point) => [pair.a, pair.b, point.date, point.cumulated, point.half_width]) : []
+  return { columns: ['item', 'against', 'date', 'log_return', 'cone_half_width'], rows: [...lines, ...differences] }
 }
 
 const options = (format: Format) => ({

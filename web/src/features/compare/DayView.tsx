@@ -1,5 +1,5 @@
 // What each agent decided on one day, side by side.
-import { useQuery } from '@tanstack/react-query'
+import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { useMemo } from 'react'
 import { dayResult, sessionHead } from '@/server/queries'
@@ -7,6 +7,7 @@ import type { ComparedItem } from '@/server/types'
 import { signClass, useFormat } from '@/shared/format'
 import { useText, useWord } from '@/shared/i18n'
 import { useCode } from '@/shared/i18n/codes'
+import { ExportMenu } from '@/shared/ui/exportMenu'
 import { Icon } from '@/shared/ui/icons'
 import { HouseTag, Tag } from '@/shared/ui/parts'
 import { UnverifiedTag } from '@/shared/ui/pointInTime'
@@ -24,11 +25,23 @@ interface Props {
 export function DayView({ items, day, onDay }: Props) {
   const t = useText()
   const format = useFormat()
+  const client = useQueryClient()
   const days = useMemo(() => daysOf(items), [items])
   const agents = items.filter((item) => item.kind === 'agent' && item.job_ids.length > 0)
   const index = day !== undefined && days.includes(day) ? days.indexOf(day) : days.length - 1
   const date = days[index]
   if (date === undefined || agents.length === 0) return null
+  /** The fills and rejections of all agents. */
+  const csv = async () => {
+    const found = await Promise.all(agents.map((item) => client.fetchQuery(dayResult(item.job_ids[0] ?? '', date, item.agent ?? ''))))
+    const rows = found.flatMap((result, at) => {
+      const { agent, job_ids: jobs } = agents[at] as ComparedItem
+      const fills = (result?.trades ?? []).map((trade) => [jobs[0], agent, date, 'filled', trade.action_type, trade.symbol, trade.quantity, trade.price, trade.fee, trade.slippage, trade.realized_pnl, null])
+      const rejections = (result?.rejections ?? []).map((one) => [jobs[0], agent, date, one.status, one.side, one.symbol, one.quantity, null, null, null, null, one.code])
+      return [...fills, ...rejections]
+    })
+    return { columns: ['job_id', 'agent', 'date', 'outcome', 'action', 'symbol', 'quantity', 'price', 'fee', 'slippage', 'realized_pnl', 'reason'], rows }
+  }
   const to = (next: number) => {
     const target = days[next]
     if (target !== undefined) onDay(target)
@@ -50,7 +63,8 @@ export function DayView({ items, day, onDay }: Props) {
         <button type="button" className="button small" disabled={index >= days.length - 1} aria-label={t('keys.next')} onClick={() => to(index + 1)}>
           <Icon name="right" />
         </button>
-        <span className="second">{t('compare.day.what')}</span>
+        <span className="second grow">{t('compare.day.what')}</span>
+        <ExportMenu what={t('compare.day')} name={`comparison-orders-${date}`} csv={csv} />
       </div>
       <div className={css.days}>
         {agents.map((item) => (

@@ -4,12 +4,13 @@ import { Link } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
 import { jobResults } from '@/server/queries'
 import type { ComparedItem } from '@/server/types'
+import type { CsvValue, TableData } from '@/shared/csv'
 import { ABSENT, type Format, signClass, useFormat } from '@/shared/format'
 import { shortId } from '@/shared/ids'
 import { type Translate, useText } from '@/shared/i18n'
 import { HouseTag, Tag } from '@/shared/ui/parts'
 import { ResultMarks } from '@/shared/ui/resultMarks'
-import { ScrollX } from '@/shared/ui/scroll'
+import { TableFrame } from '@/shared/ui/table'
 import css from './compare.module.css'
 import { codeText, itemLabel } from './words'
 
@@ -31,7 +32,7 @@ export function MetricsView({ items }: { items: ComparedItem[] }) {
         <h2>{t('compare.metrics')}</h2>
         <span className="second">{t('compare.metrics.what')}</span>
       </div>
-      <ScrollX label={t('compare.metrics')}>
+      <TableFrame label={t('compare.metrics')} name="comparison-metrics" csv={() => fileOf(items)}>
         <table className={`grid-table ${css.sides}`}>
           <thead>
             <tr>
@@ -60,9 +61,49 @@ export function MetricsView({ items }: { items: ComparedItem[] }) {
             ))}
           </tbody>
         </table>
-      </ScrollX>
+      </TableFrame>
     </section>
   )
+}
+
+/** A row for each item. Returns and shares are fractions. */
+function fileOf(items: ComparedItem[]): TableData {
+  const columns: [string, (item: ComparedItem) => CsvValue][] = [
+    ['item', (item) => item.id],
+    ['label', (item) => item.label],
+    ['kind', (item) => item.kind],
+    ['is_llm', (item) => item.is_llm],
+    ['job_ids', (item) => item.job_ids.join(' ')],
+    ['start_date', (item) => item.start_date],
+    ['end_date', (item) => item.end_date],
+    ['days', (item) => item.days],
+    ['planned_days', (item) => item.planned_days],
+    ['trials', (item) => item.trials],
+    ['windows', (item) => item.windows],
+    ['full_research_days', (item) => item.full_research_days],
+    ['fallback_days', (item) => item.fallback_days],
+    ['insolvent_on', (item) => item.insolvent_on],
+    ['total_return', (item) => item.total_return],
+    ['mean_daily_log_return', (item) => item.mean?.mean_daily],
+    ['mean_daily_log_return_low', (item) => item.mean?.interval?.low],
+    ['mean_daily_log_return_high', (item) => item.mean?.interval?.high],
+    ['daily_deviation', (item) => item.mean?.daily_deviation],
+    ['annualized_sharpe', (item) => item.sharpe?.annualized],
+    ['annualized_sharpe_low', (item) => item.sharpe?.interval.low],
+    ['annualized_sharpe_high', (item) => item.sharpe?.interval.high],
+    ['max_drawdown', (item) => item.max_drawdown],
+    ['reordered_drawdown_low', (item) => item.reorder_band?.low],
+    ['reordered_drawdown_high', (item) => item.reorder_band?.high],
+    ['fallback_log_return', (item) => item.fallback_log_return],
+    ['model_cost_usd', (item) => item.model_cost_usd],
+    ['net_total_return', (item) => item.net_total_return],
+    ['best_rank', (item) => item.rank?.best],
+    ['worst_rank', (item) => item.rank?.worst],
+    ['probabilistic_sharpe', (item) => item.secondary?.probabilistic_sharpe],
+    ['deflated_sharpe', (item) => item.secondary?.deflated_sharpe],
+    ['min_track_record_days', (item) => item.secondary?.min_track_record_days],
+  ]
+  return { columns: columns.map(([name]) => name), rows: items.map((item) => columns.map(([, value]) => value(item))) }
 }
 
 /** An item's name, its runs, and whether it is a rule. */

@@ -1,9 +1,10 @@
 // What the selected pair's verdict rests on: claim, reasons, checks, and results without a verdict.
 import type { ReactNode } from 'react'
 import type { ComparedItem, ComparedPair, Difference } from '@/server/types'
+import type { TableData } from '@/shared/csv'
 import { ABSENT, useFormat } from '@/shared/format'
 import { useText } from '@/shared/i18n'
-import { ScrollX } from '@/shared/ui/scroll'
+import { type Column, SortTable, TableFrame } from '@/shared/ui/table'
 import css from './compare.module.css'
 import { Verdict } from './Verdicts'
 import { codeText, nameOf, points, pointsInterval, pValue } from './words'
@@ -40,7 +41,7 @@ export function PairDetail({ pair, items, target }: Props) {
         </ul>
         {pair.mismatches.length > 0 && <Mismatches pair={pair} />}
       </div>
-      <ScrollX label={t('compare.tests')}>
+      <TableFrame label={t('compare.tests')} name="comparison-tests" csv={() => testsOf(pair)}>
         <table className={`grid-table ${css.checks}`} aria-label={t('compare.tests')}>
           <thead>
             <tr>
@@ -79,7 +80,7 @@ export function PairDetail({ pair, items, target }: Props) {
             )}
           </tbody>
         </table>
-      </ScrollX>
+      </TableFrame>
       <p className="second">
         {t('compare.days.differ', { days: pair.days, different: pair.different_days })}
         {pair.windows_ahead && ` ${t('compare.ahead', { ahead: pair.windows_ahead.ahead, of: pair.windows_ahead.of, a })}`}
@@ -90,6 +91,25 @@ export function PairDetail({ pair, items, target }: Props) {
       </p>
     </div>
   )
+}
+
+/** A row for each test. Differences are of log returns; the Sharpe ratio's is annualized. */
+function testsOf(pair: ComparedPair): TableData {
+  const row = (test: string, difference: Difference | null | undefined, holm: number | null | undefined, unavailable?: string | null) => [
+    pair.a, pair.b, test, difference?.total, difference?.total_interval?.low, difference?.total_interval?.high, difference?.per_year, difference?.days, holm, unavailable,
+  ]
+  const { trial_spread: spread, sharpe, refilled, net_of_model_cost: net } = pair
+  return {
+    columns: ['a', 'b', 'test', 'difference', 'low', 'high', 'difference_per_year', 'days', 'holm_p', 'unavailable'],
+    rows: [
+      row('all_days', pair.difference, pair.holm_p),
+      row('refilled_at_next_open', refilled.difference, refilled.holm_p, refilled.unavailable),
+      row('net_of_model_cost', net.difference, net.holm_p, net.unavailable),
+      row('full_research', pair.full_research, null),
+      ...(spread ? [[pair.a, pair.b, 'trial_spread', spread.difference, spread.interval?.low, spread.interval?.high, null, null, null, null]] : []),
+      ...(sharpe ? [[pair.a, pair.b, 'annualized_sharpe', sharpe.annualized, sharpe.interval.low, sharpe.interval.high, null, sharpe.days, null, null]] : []),
+    ],
+  }
 }
 
 function shareOf(part: number, rest: number): number {
@@ -143,24 +163,10 @@ function Line({ name, title, children }: { name: string; title?: string | undefi
 
 function Mismatches({ pair }: { pair: ComparedPair }) {
   const t = useText()
-  return (
-    <table className="grid-table">
-      <thead>
-        <tr>
-          <th>{t('compare.mismatch')}</th>
-          <th>A</th>
-          <th>B</th>
-        </tr>
-      </thead>
-      <tbody>
-        {pair.mismatches.map((one) => (
-          <tr key={one.what}>
-            <td>{codeText('compare.what', one.what, t)}</td>
-            <td className={css.value}>{one.a}</td>
-            <td className={css.value}>{one.b}</td>
-          </tr>
-        ))}
-      </tbody>
-    </table>
-  )
+  const columns: Column<ComparedPair['mismatches'][number]>[] = [
+    { id: 'what', label: t('compare.mismatch'), sort: (one) => one.what, cell: (one) => codeText('compare.what', one.what, t) },
+    { id: 'a', label: 'A', sort: (one) => one.a, cell: (one) => one.a, className: () => css.value ?? '' },
+    { id: 'b', label: 'B', sort: (one) => one.b, cell: (one) => one.b, className: () => css.value ?? '' },
+  ]
+  return <SortTable label={t('compare.mismatch')} name="comparison-mismatches" columns={columns} rows={pair.mismatches} rowKey={(one) => one.what} />
 }

@@ -2,63 +2,50 @@
 import type { ComparedItem, RandomBaseline } from '@/server/types'
 import { ABSENT, signClass, useFormat } from '@/shared/format'
 import { useText } from '@/shared/i18n'
-import { ScrollX } from '@/shared/ui/scroll'
+import { type Column, SortTable } from '@/shared/ui/table'
 import { codeText, nameOf, pValue } from './words'
+
+interface Row {
+  test: RandomBaseline
+  /** Absent if the test is not available. */
+  one: RandomBaseline['nulls'][number] | null
+}
 
 export function RandomView({ tests, items }: { tests: RandomBaseline[]; items: ComparedItem[] }) {
   const t = useText()
   const format = useFormat()
+  const rows: Row[] = tests.flatMap((test): Row[] => (test.unavailable == null ? test.nulls.map((one) => ({ test, one })) : [{ test, one: null }]))
+  const columns: Column<Row>[] = [
+    { id: 'item', label: t('runs.agent'), stays: true, sort: ({ test }) => nameOf(items, test.item, t), csv: { item: ({ test }) => test.item }, cell: ({ test }) => nameOf(items, test.item, t) },
+    { id: 'null', label: t('compare.random.null'), sort: ({ one }) => one?.null, cell: ({ one }) => (one ? codeText('compare.null', one.null, t) : ABSENT) },
+    {
+      id: 'schedule_return',
+      label: t('compare.random.schedule'),
+      title: t('compare.random.schedule.what'),
+      num: true,
+      sort: ({ test }) => test.schedule_return,
+      className: ({ test }) => signClass(test.schedule_return),
+      cell: ({ test, one }) => format.change(one && test.schedule_return),
+    },
+    { id: 'percentiles', label: t('compare.random.percentiles'), num: true, csv: { percentiles: ({ one }) => one?.percentiles?.join(' ') }, cell: ({ one }) => one?.percentiles?.map((value) => format.change(value, 1)).join(' / ') ?? ABSENT },
+    {
+      id: 'draws',
+      label: t('compare.random.draws'),
+      num: true,
+      sort: ({ one }) => one?.draws,
+      csv: { draws: ({ one }) => one?.draws, discarded: ({ one }) => one?.discarded },
+      cell: ({ one }) => one && <span title={t('compare.random.discarded', { count: one.discarded })}>{format.count(one.draws)}</span>,
+    },
+    { id: 'p_value', label: 'p', num: true, sort: ({ one }) => one?.p_value, cell: ({ one }) => pValue(one?.p_value, format) },
+    { id: 'words', label: t('compare.random.words'), csv: { words: ({ test, one }) => one?.words ?? test.unavailable }, className: () => 'second', cell: ({ test, one }) => <span lang="en">{one?.words ?? test.unavailable}</span> },
+  ]
   return (
     <section className="panel" aria-label={t('compare.random')}>
       <div className="panel-head">
         <h2>{t('compare.random')}</h2>
         <span className="second">{t('compare.random.what')}</span>
       </div>
-      <ScrollX label={t('compare.random')}>
-        <table className="grid-table">
-          <thead>
-            <tr>
-              <th>{t('runs.agent')}</th>
-              <th>{t('compare.random.null')}</th>
-              <th className="num" title={t('compare.random.schedule.what')}>
-                {t('compare.random.schedule')}
-              </th>
-              <th className="num">{t('compare.random.percentiles')}</th>
-              <th className="num">{t('compare.random.draws')}</th>
-              <th className="num">p</th>
-              <th>{t('compare.random.words')}</th>
-            </tr>
-          </thead>
-          <tbody>
-            {tests.map((test) =>
-              test.unavailable != null ? (
-                <tr key={test.item}>
-                  <td>{nameOf(items, test.item, t)}</td>
-                  <td colSpan={6} className="second" lang="en">
-                    {test.unavailable}
-                  </td>
-                </tr>
-              ) : (
-                test.nulls.map((one) => (
-                  <tr key={`${test.item} ${one.null}`}>
-                    <td>{nameOf(items, test.item, t)}</td>
-                    <td>{codeText('compare.null', one.null, t)}</td>
-                    <td className={`num ${signClass(test.schedule_return)}`}>{format.change(test.schedule_return)}</td>
-                    <td className="num">{one.percentiles?.map((value) => format.change(value, 1)).join(' / ') ?? ABSENT}</td>
-                    <td className="num" title={t('compare.random.discarded', { count: one.discarded })}>
-                      {format.count(one.draws)}
-                    </td>
-                    <td className="num">{pValue(one.p_value, format)}</td>
-                    <td className="second" lang="en">
-                      {one.words}
-                    </td>
-                  </tr>
-                ))
-              ),
-            )}
-          </tbody>
-        </table>
-      </ScrollX>
+      <SortTable label={t('compare.random')} name="random-baseline" columns={columns} rows={rows} rowKey={({ test, one }) => `${test.item} ${one?.null ?? ''}`} />
     </section>
   )
 }

@@ -7,7 +7,7 @@ import { conventionsText } from '@/shared/conventions'
 import { ABSENT, type Format, useFormat } from '@/shared/format'
 import { type Translate, useText, useWord } from '@/shared/i18n'
 import { tradedOf } from '@/shared/symbols'
-import { ScrollX } from '@/shared/ui/scroll'
+import { TableFrame } from '@/shared/ui/table'
 import { Failed, Loading } from '@/shared/ui/states'
 import css from './compare.module.css'
 import { ItemHead } from './MetricsView'
@@ -20,6 +20,8 @@ interface Agent {
 }
 
 interface Row {
+  /** The name in files. */
+  key: string
   name: string
   values: string[]
 }
@@ -61,7 +63,7 @@ export function SetupView({ items, pair }: { items: ComparedItem[]; pair: Compar
       ) : visible.length === 0 ? (
         <p className="panel-body second">{t('compare.setup.same')}</p>
       ) : (
-        <ScrollX label={t('compare.setup')}>
+        <TableFrame label={t('compare.setup')} name="comparison-setup" csv={() => ({ columns: ['setting', ...agents.map(({ item }) => item.id)], rows: rows.map((row) => [row.key, ...row.values.map((value) => (value === ABSENT ? null : value))]) })}>
           <table className={`grid-table ${css.sides} ${css.texts}`}>
             <thead>
               <tr>
@@ -88,35 +90,35 @@ export function SetupView({ items, pair }: { items: ComparedItem[]; pair: Compar
               ))}
             </tbody>
           </table>
-        </ScrollX>
+        </TableFrame>
       )}
     </section>
   )
 }
 
 function rowsOf(agents: Agent[], t: Translate, word: ReturnType<typeof useWord>, format: Format): Row[] {
-  const row = (name: string, value: (agent: Agent) => string | null | undefined): Row => ({ name, values: agents.map((agent) => value(agent) ?? ABSENT) })
+  const row = (key: string, name: string, value: (agent: Agent) => string | null | undefined): Row => ({ key, name, values: agents.map((agent) => value(agent) ?? ABSENT) })
   const own = ({ item, job }: Agent) => job.simulation?.agents.find((agent) => agent.name === item.agent)
   const metrics = ({ result }: Agent) => result?.period_metrics
   return [
-    row(t('new.model'), (agent) => own(agent)?.model),
-    row(t('new.kind'), (agent) => word('kind', own(agent)?.kind ?? '')),
-    row(t('compare.setup.decides'), (agent) => (own(agent) ? t(own(agent)?.is_llm ? 'compare.setup.llm' : 'house.tag') : null)),
-    row(t('setup.dataset'), ({ job }) => job.simulation && `${job.simulation.dataset.name} (${job.simulation.dataset.hash.slice(0, 12)})`),
-    row(t('setup.market'), ({ job }) => job.simulation && word('market', job.simulation.market)),
-    row(t('setup.symbols'), ({ job }) => job.simulation && tradedOf(job.simulation, t)),
-    row(t('setup.span'), ({ item }) => format.span(item.start_date, item.end_date)),
-    row(t('setup.cash'), ({ job }) => format.money(job.simulation?.initial_cash, job.simulation?.market)),
-    row(t('compare.what.fill'), ({ result }) => result?.conventions?.fill_label),
-    row(t('new.costs'), ({ result }) => result?.conventions && conventionsText(result.conventions, t)),
-    row(t('compare.setup.paid'), (agent) => format.money(metrics(agent)?.costs, agent.job.simulation?.market)),
-    row(t('metric.turnover'), (agent) => format.ratio(metrics(agent)?.turnover)),
-    row(t('metric.exposure'), (agent) => format.percent(metrics(agent)?.exposure, 1)),
-    row(t('setup.memory'), ({ job }) => job.simulation && `${word('memory', job.simulation.memory)} · ${t('setup.window', { rounds: job.simulation.read_window, loss: job.simulation.read_window_after_loss })}`),
-    row(t('setup.memory.from'), ({ job }) => job.simulation?.memory_from),
-    row(t('run.branch'), ({ job }) => job.simulation?.branch && t('run.branch.of', { date: format.day(job.simulation.branch.date), at: job.simulation.branch.at })),
-    row(t('setup.seed'), ({ job }) => job.simulation && String(job.simulation.seed)),
-    row(t('setup.rules'), ({ job }) => String(job.rules_version)),
+    row('model', t('new.model'), (agent) => own(agent)?.model),
+    row('kind', t('new.kind'), (agent) => word('kind', own(agent)?.kind ?? '')),
+    row('decides', t('compare.setup.decides'), (agent) => (own(agent) ? t(own(agent)?.is_llm ? 'compare.setup.llm' : 'house.tag') : null)),
+    row('dataset', t('setup.dataset'), ({ job }) => job.simulation && `${job.simulation.dataset.name} (${job.simulation.dataset.hash.slice(0, 12)})`),
+    row('market', t('setup.market'), ({ job }) => job.simulation && word('market', job.simulation.market)),
+    row('symbols', t('setup.symbols'), ({ job }) => job.simulation && tradedOf(job.simulation, t)),
+    row('period', t('setup.span'), ({ item }) => format.span(item.start_date, item.end_date)),
+    row('initial_cash', t('setup.cash'), ({ job }) => format.money(job.simulation?.initial_cash, job.simulation?.market)),
+    row('fill', t('compare.what.fill'), ({ result }) => result?.conventions?.fill_label),
+    row('costs', t('new.costs'), ({ result }) => result?.conventions && conventionsText(result.conventions, t)),
+    row('costs_paid', t('compare.setup.paid'), (agent) => format.money(metrics(agent)?.costs, agent.job.simulation?.market)),
+    row('turnover', t('metric.turnover'), (agent) => format.ratio(metrics(agent)?.turnover)),
+    row('exposure', t('metric.exposure'), (agent) => format.percent(metrics(agent)?.exposure, 1)),
+    row('memory', t('setup.memory'), ({ job }) => job.simulation && `${word('memory', job.simulation.memory)} · ${t('setup.window', { rounds: job.simulation.read_window, loss: job.simulation.read_window_after_loss })}`),
+    row('memory_from', t('setup.memory.from'), ({ job }) => job.simulation?.memory_from),
+    row('branch', t('run.branch'), ({ job }) => job.simulation?.branch && t('run.branch.of', { date: format.day(job.simulation.branch.date), at: job.simulation.branch.at })),
+    row('seed', t('setup.seed'), ({ job }) => job.simulation && String(job.simulation.seed)),
+    row('rules_version', t('setup.rules'), ({ job }) => String(job.rules_version)),
   ].filter((one) => one.values.some((value) => value !== ABSENT))
 }
 

@@ -2,9 +2,9 @@
 import type { ComparedPair, Comparison } from '@/server/types'
 import { useFormat } from '@/shared/format'
 import { useText } from '@/shared/i18n'
-import { ScrollX } from '@/shared/ui/scroll'
+import { IntervalPlot } from '@/shared/ui/IntervalPlot'
+import { type Column, SortTable } from '@/shared/ui/table'
 import css from './compare.module.css'
-import { IntervalPlot } from './IntervalPlot'
 import { nameOf, points, pointsInterval, pValue, VERDICT_MARKS, verdictText } from './words'
 
 interface Props {
@@ -19,6 +19,48 @@ export function Verdicts({ found, selected, onSelect }: Props) {
   const { family, pairs, items } = found
   const label = (id: string) => nameOf(items, id, t)
   const scale = scaleOf(pairs)
+  const top = () => 'top'
+  const columns: Column<ComparedPair>[] = [
+    {
+      id: 'pair',
+      label: t('compare.pair'),
+      stays: true,
+      sort: (pair) => t('compare.pair.of', { a: label(pair.a), b: label(pair.b) }),
+      csv: { a: (pair) => pair.a, b: (pair) => pair.b },
+      className: top,
+      cell: (pair) => (
+        <button type="button" className="link-button" aria-pressed={pair === selected} onClick={() => onSelect(pairs.indexOf(pair))}>
+          {t('compare.pair.of', { a: label(pair.a), b: label(pair.b) })}
+        </button>
+      ),
+    },
+    { id: 'verdict', label: t('compare.verdict'), sort: (pair) => pair.verdict, csv: { verdict: (pair) => pair.verdict, words: (pair) => pair.words }, className: top, cell: (pair) => <Verdict pair={pair} /> },
+    {
+      id: 'difference',
+      label: t('compare.difference'),
+      title: t('compare.difference.what'),
+      num: true,
+      sort: (pair) => pair.difference?.total,
+      csv: { difference_log_return: (pair) => pair.difference?.total, low: (pair) => pair.difference?.total_interval?.low, high: (pair) => pair.difference?.total_interval?.high },
+      className: top,
+      cell: ({ difference }) => (
+        <>
+          {points(difference?.total, format, t)}
+          <div className="quiet">{difference && (difference.total_interval ? pointsInterval(difference.total_interval, format) : t('compare.no.interval'))}</div>
+        </>
+      ),
+    },
+    {
+      id: 'interval',
+      label: t('compare.interval'),
+      isControl: true,
+      csv: null,
+      className: () => css.plotCell ?? '',
+      cell: ({ difference }) => difference && <IntervalPlot value={difference.total} interval={difference.total_interval ?? null} scale={scale} />,
+    },
+    { id: 'days', label: t('compare.days'), num: true, sort: (pair) => pair.days, className: top, cell: (pair) => format.count(pair.days) },
+    { id: 'holm_p', label: t('compare.p'), num: true, sort: (pair) => pair.holm_p, className: top, cell: (pair) => pValue(pair.holm_p, format) },
+  ]
   return (
     <>
       <div className="panel-head">
@@ -31,51 +73,7 @@ export function Verdicts({ found, selected, onSelect }: Props) {
       {pairs.length === 0 ? (
         <p className="panel-body second">{t('compare.no.pairs')}</p>
       ) : (
-        <ScrollX label={t('compare.verdicts')}>
-          <table className={`grid-table ${css.verdicts}`}>
-            <thead>
-              <tr>
-                <th>{t('compare.pair')}</th>
-                <th>{t('compare.verdict')}</th>
-                <th className="num" title={t('compare.difference.what')}>
-                  {t('compare.difference')}
-                </th>
-                <th className={css.plotHead}>
-                  <span className="hidden-label">{t('compare.interval')}</span>
-                </th>
-                <th className="num">{t('compare.days')}</th>
-                <th className="num">{t('compare.p')}</th>
-              </tr>
-            </thead>
-            <tbody>
-              {pairs.map((pair, index) => (
-                <tr key={`${pair.a} ${pair.b}`} className={pair === selected ? css.selected : undefined}>
-                  <td>
-                    <button type="button" className="link-button" aria-pressed={pair === selected} onClick={() => onSelect(index)}>
-                      {t('compare.pair.of', { a: label(pair.a), b: label(pair.b) })}
-                    </button>
-                  </td>
-                  <td>
-                    <Verdict pair={pair} />
-                  </td>
-                  <td className="num">
-                    {points(pair.difference?.total, format, t)}
-                    <div className="quiet">{pair.difference && (pair.difference.total_interval ? pointsInterval(pair.difference.total_interval, format) : t('compare.no.interval'))}</div>
-                  </td>
-                  <td className={css.plotCell}>
-                    {pair.difference && <IntervalPlot value={pair.difference.total} interval={pair.difference.total_interval ?? null} scale={scale} />}
-                  </td>
-                  <td className="num" data-label={t('compare.days')}>
-                    {format.count(pair.days)}
-                  </td>
-                  <td className="num" data-label={t('compare.p')}>
-                    {pValue(pair.holm_p, format)}
-                  </td>
-                </tr>
-              ))}
-            </tbody>
-          </table>
-        </ScrollX>
+        <SortTable label={t('compare.verdicts')} name="verdicts" columns={columns} rows={pairs} rowKey={(pair) => `${pair.a} ${pair.b}`} rowClass={(pair) => (pair === selected ? (css.selected ?? '') : '')} />
       )}
       {found.any_better && (
         <p className="panel-body second">

@@ -2,8 +2,11 @@
 import { useQuery } from '@tanstack/react-query'
 import { useNavigate, useSearch } from '@tanstack/react-router'
 import { datasets } from '@/server/queries'
+import type { Dataset } from '@/server/types'
+import type { TableData } from '@/shared/csv'
 import { useFormat } from '@/shared/format'
 import { useText } from '@/shared/i18n'
+import { ExportMenu } from '@/shared/ui/exportMenu'
 import { Tag } from '@/shared/ui/parts'
 import { Command, Empty, Failed, Loading } from '@/shared/ui/states'
 import { DatasetView } from './DatasetView'
@@ -26,6 +29,7 @@ export function DataPage() {
           <h1>{t('data.title')}</h1>
           <p className="second">{t('data.what')}</p>
         </div>
+        {all.length > 0 && <ExportMenu what={t('data.title')} name="datasets" csv={() => fileOf(all)} />}
       </div>
       {query.isPending && <Loading />}
       {query.error && <Failed error={query.error} retry={() => void query.refetch()} />}
@@ -58,4 +62,14 @@ export function DataPage() {
       )}
     </div>
   )
+}
+
+function fileOf(all: Dataset[]): TableData {
+  return {
+    columns: ['name', 'hash', 'market', 'zone', 'first_day', 'last_day', 'days', 'symbols', 'bars', 'intraday_bars', 'corporate_actions', 'news', 'fundamentals', 'macros', 'size_bytes', 'is_replaced'],
+    rows: all.map((one) => [
+      one.name, one.hash, one.market, one.zone, one.first_day, one.last_day, one.days, one.symbols.join(' '),
+      one.bars, one.intraday_bars, one.actions, one.news, one.fundamentals, one.macros, one.bytes, one.replaced,
+    ]),
+  }
 }

@@ -1,13 +1,14 @@
 // Company fundamentals and macroeconomic values as published, with the sessions that saw each of them.
 import { useInfiniteQuery } from '@tanstack/react-query'
 import { useNavigate, useSearch } from '@tanstack/react-router'
-import { Fragment, type ReactNode } from 'react'
 import { fundamentals as fundamentalsQuery, macros as macrosQuery, type ExposureFilter } from '@/server/queries'
-import type { Dataset } from '@/server/types'
+import type { Dataset, FundamentalItem, MacroItem } from '@/server/types'
+import { fileName } from '@/shared/fileName'
 import { useFormat } from '@/shared/format'
 import { useText } from '@/shared/i18n'
-import { More } from '@/shared/ui/parts'
+import { type Rest, restOf } from '@/shared/ui/rest'
 import { Empty, Failed, Loading } from '@/shared/ui/states'
+import { type Column, SortTable } from '@/shared/ui/table'
 import { SeenBy } from '../seenBy/SeenBy'
 import { NoData } from './News'
 import { SymbolPick } from './SymbolPick'
@@ -18,7 +19,17 @@ export function Fundamentals({ dataset }: { dataset: Dataset }) {
   const search = useSearch({ from: '/app/data' })
   const symbol = search.symbol !== undefined && dataset.symbols.includes(search.symbol) ? search.symbol : ''
   const query = useInfiniteQuery(fundamentalsQuery(dataset.hash, { symbol: symbol || undefined }))
-  const rows = query.data?.pages.flatMap((page) => page.fundamentals) ?? []
+  const rowOf = (row: FundamentalItem): Row => ({
+    id: `${row.symbol} ${row.metric} ${row.period_end} ${row.published_at}`,
+    of: row.symbol,
+    name: row.metric,
+    period: row.period_end,
+    value: row.value,
+    unit: row.unit,
+    publishedAt: row.published_at,
+    filter: { kind: 'fundamental', dataset: dataset.hash, symbol: row.symbol, metric: row.metric, period: row.period_end, published_at: row.published_at },
+  })
+  const rowsOf = (page: { fundamentals: FundamentalItem[] }) => page.fundamentals.map(rowOf)
   if (dataset.fundamentals === 0) return <NoData label={t('data.fundamentals')} />
   return (
     <>
@@ -28,17 +39,11 @@ export function Fundamentals({ dataset }: { dataset: Dataset }) {
       <Table
         dataset={dataset}
         query={query}
+        label={t('data.fundamentals')}
+        kind="fundamentals"
         first={t('word.symbol')}
-        rows={rows.map((row) => ({
-          id: `${row.symbol} ${row.metric} ${row.period_end} ${row.published_at}`,
-          of: row.symbol,
-          name: row.metric,
-          period: row.period_end,
-          value: row.value,
-          unit: row.unit,
-          publishedAt: row.published_at,
-          filter: { kind: 'fundamental', dataset: dataset.hash, symbol: row.symbol, metric: row.metric, period: row.period_end, published_at: row.published_at },
-        }))}
+        rows={query.data?.pages.flatMap(rowsOf) ?? []}
+        rest={restOf(query, rowsOf)}
       />
     </>
   )
@@ -49,7 +54,17 @@ export function Macros({ dataset }: { dataset: Dataset }) {
   const navigate = useNavigate({ from: '/app/data' })
   const search = useSearch({ from: '/app/data' })
   const query = useInfiniteQuery(macrosQuery(dataset.hash, { series: search.series }))
-  const rows = query.data?.pages.flatMap((page) => page.macros) ?? []
+  const rowOf = (row: MacroItem): Row => ({
+    id: `${row.series} ${row.period} ${row.published_at}`,
+    of: row.series,
+    name: null,
+    period: row.period,
+    value: row.value,
+    unit: row.unit,
+    publishedAt: row.published_at,
+    filter: { kind: 'macro', dataset: dataset.hash, series: row.series, period: row.period, published_at: row.published_at },
+  })
+  const rowsOf = (page: { macros: MacroItem[] }) => page.macros.map(rowOf)
   if (dataset.macros === 0) return <NoData label={t('data.macros')} />
   return (
     <>
@@ -63,17 +78,11 @@ export function Macros({ dataset }: { dataset: Dataset }) {
       <Table
         dataset={dataset}
         query={query}
+        label={t('data.macros')}
+        kind="macros"
         first={t('shown.series')}
-        rows={rows.map((row) => ({
-          id: `${row.series} ${row.period} ${row.published_at}`,
-          of: row.series,
-          name: null,
-          period: row.period,
-          value: row.value,
-          unit: row.unit,
-          publishedAt: row.published_at,
-          filter: { kind: 'macro', dataset: dataset.hash, series: row.series, period: row.period, published_at: row.published_at },
-        }))}
+        rows={query.data?.pages.flatMap(rowsOf) ?? []}
+        rest={restOf(query, rowsOf)}
       />
     </>
   )
@@ -92,67 +101,54 @@ interface Row {
 
 interface TableProps {
   dataset: Dataset
-  first: ReactNode
+  label: string
+  /** The name of its files. */
+  kind: string
+  first: string
   rows: Row[]
-  query: { isPending: boolean; error: Error | null; refetch: () => unknown; hasNextPage: boolean; isFetchingNextPage: boolean; fetchNextPage: () => unknown }
+  rest: Rest<Row>
+  query: { isPending: boolean; error: Error | null; refetch: () => unknown }
 }
 
-function Table({ dataset, first, rows, query }: TableProps) {
+function Table({ dataset, label, kind, first, rows, rest, query }: TableProps) {
   const t = useText()
   const format = useFormat()
   const navigate = useNavigate({ from: '/app/data' })
   const search = useSearch({ from: '/app/data' })
-  const hasMetric = rows.some((row) => row.name !== null)
   if (query.isPending) return <Loading />
   if (query.error && rows.length === 0) return <Failed error={query.error} retry={() => void query.refetch()} />
   if (rows.length === 0) return <Empty title={t('data.figures.none')} />
+  const isOpen = (row: Row) => search.item === row.id
+  const metric: Column<Row>[] = rows.some((row) => row.name !== null) ? [{ id: 'metric', label: t('data.metric'), sort: (row) => row.name, className: () => 'mono', cell: (row) => row.name }] : []
+  const columns: Column<Row>[] = [
+    { id: kind === 'macros' ? 'series' : 'symbol', label: first, stays: true, sort: (row) => row.of, cell: (row) => row.of },
+    ...metric,
+    { id: 'period', label: t('data.period'), sort: (row) => row.period, className: () => 'tnum nowrap', cell: (row) => row.period },
+    { id: 'value', label: t('data.value'), num: true, sort: (row) => row.value, cell: (row) => format.quantity(row.value) },
+    { id: 'unit', label: t('data.unit'), sort: (row) => row.unit, className: () => 'second', cell: (row) => row.unit },
+    { id: 'published_at', label: t('data.published'), sort: (row) => row.publishedAt, className: () => 'tnum nowrap second', cell: (row) => format.instantIn(row.publishedAt, dataset.zone) },
+    {
+      id: 'seen_by',
+      label: t('given.to'),
+      isControl: true,
+      csv: null,
+      num: true,
+      cell: (row) => (
+        <button type="button" className="link-button nowrap" aria-expanded={isOpen(row)} onClick={() => void navigate({ search: (now) => ({ ...now, item: isOpen(row) ? undefined : row.id }), replace: true, resetScroll: false })}>
+          {t('given.to')}
+        </button>
+      ),
+    },
+  ]
   return (
-    <div className="scroll-x">
-      <table className="grid-table">
-        <thead>
-          <tr>
-            <th>{first}</th>
-            {hasMetric && <th>{t('data.metric')}</th>}
-            <th>{t('data.period')}</th>
-            <th className="num">{t('data.value')}</th>
-            <th>{t('data.unit')}</th>
-            <th>{t('data.published')}</th>
-            <th>
-              <span className="hidden-label">{t('given.to')}</span>
-            </th>
-          </tr>
-        </thead>
-        <tbody>
-          {rows.map((row) => {
-            const open = search.item === row.id
-            return (
-              <Fragment key={row.id}>
-                <tr>
-                  <td>{row.of}</td>
-                  {hasMetric && <td className="mono">{row.name}</td>}
-                  <td className="tnum nowrap">{row.period}</td>
-                  <td className="num">{format.quantity(row.value)}</td>
-                  <td className="second">{row.unit}</td>
-                  <td className="tnum nowrap second">{format.instantIn(row.publishedAt, dataset.zone)}</td>
-                  <td className="num">
-                    <button type="button" className="link-button nowrap" aria-expanded={open} onClick={() => void navigate({ search: (now) => ({ ...now, item: open ? undefined : row.id }), replace: true, resetScroll: false })}>
-                      {t('given.to')}
-                    </button>
-                  </td>
-                </tr>
-                {open && (
-                  <tr className="lineage-row">
-                    <td colSpan={hasMetric ? 7 : 6}>
-                      <SeenBy filter={row.filter} zone={dataset.zone} />
-                    </td>
-                  </tr>
-                )}
-              </Fragment>
-            )
-          })}
-        </tbody>
-      </table>
-      <More has={query.hasNextPage} busy={query.isFetchingNextPage} onMore={() => void query.fetchNextPage()} />
-    </div>
+    <SortTable
+      label={label}
+      name={fileName(kind, dataset.name)}
+      columns={columns}
+      rows={rows}
+      rowKey={(row) => row.id}
+      rest={rest}
+      detail={(row) => isOpen(row) && <SeenBy filter={row.filter} zone={dataset.zone} />}
+    />
   )
 }

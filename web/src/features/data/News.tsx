@@ -3,9 +3,13 @@ import { useInfiniteQuery } from '@tanstack/react-query'
 import { useNavigate, useSearch } from '@tanstack/react-router'
 import { news as newsQuery } from '@/server/queries'
 import type { Dataset, NewsItem } from '@/server/types'
+import type { TableData } from '@/shared/csv'
+import { fileName } from '@/shared/fileName'
 import { useFormat } from '@/shared/format'
 import { useText } from '@/shared/i18n'
+import { ExportMenu } from '@/shared/ui/exportMenu'
 import { More, Tag } from '@/shared/ui/parts'
+import { restOf } from '@/shared/ui/rest'
 import { Empty, Failed, Loading } from '@/shared/ui/states'
 import { SeenBy } from '../seenBy/SeenBy'
 import { SymbolPick } from './SymbolPick'
@@ -23,7 +27,8 @@ export function News({ dataset }: { dataset: Dataset }) {
     <>
       <div className="panel-tools row wrap">
         <SymbolPick dataset={dataset} value={symbol} all={t('data.all')} onChange={(value) => go({ symbol: value || undefined, item: undefined })} />
-        <span className="quiet">{t('data.news.what')}</span>
+        <span className="quiet grow">{t('data.news.what')}</span>
+        {rows.length > 0 && <ExportMenu what={t('data.news')} name={fileName('news', dataset.name)} csv={async () => fileOf(query.hasNextPage ? await restOf(query, (page) => page.news).loadAll() : rows)} />}
       </div>
       {query.isPending && <Loading />}
       {query.error && rows.length === 0 && <Failed error={query.error} retry={() => void query.refetch()} />}
@@ -36,6 +41,13 @@ export function News({ dataset }: { dataset: Dataset }) {
       <More has={query.hasNextPage} busy={query.isFetchingNextPage} onMore={() => void query.fetchNextPage()} />
     </>
   )
+}
+
+function fileOf(rows: NewsItem[]): TableData {
+  return {
+    columns: ['id', 'published_at', 'symbols', 'headline', 'body', 'source', 'url'],
+    rows: rows.map((row) => [row.id, row.published_at, row.symbols.join(' '), row.headline, row.body, row.source, row.url]),
+  }
 }
 
 function Item({ item, dataset, open, onOpen }: { item: NewsItem; dataset: Dataset; open: boolean; onOpen: (open: boolean) => void }) {

@@ -32,7 +32,7 @@ export function ExperimentPage() {
   if (isMissing(query.error)) {
     return (
       <div className="page">
-        <Empty title={t('experiment.missing')}>
+        <Empty title={t('experiment.missing')} isPage>
           <Link to="/app/experiments">{t('experiment.all')}</Link>
         </Empty>
       </div>

@@ -8,17 +8,77 @@ import { useText } from '@/shared/i18n'
 import { shortId } from '@/shared/ids'
 import { useNow } from '@/shared/now'
 import { useTitle } from '@/shared/title'
-import { More, StatusMark, Tag } from '@/shared/ui/parts'
+import { StatusMark, Tag } from '@/shared/ui/parts'
 import { useCost } from '@/shared/ui/quality'
-import { ScrollX } from '@/shared/ui/scroll'
+import { restOf } from '@/shared/ui/rest'
 import { Empty, Failed, Loading } from '@/shared/ui/states'
+import { type Column, SortTable } from '@/shared/ui/table'
 import { ProgressBar } from './ProgressBar'
 
 export function ExperimentsPage() {
   const t = useText()
   const query = useInfiniteQuery(experimentsQuery())
   const found = query.data?.pages.flatMap((page) => page.experiments) ?? []
+  const format = useFormat()
+  const now = useNow()
+  const cost = useCost()
   useTitle(t('nav.experiments'))
+  const columns: Column<ExperimentSummary>[] = [
+    {
+      id: 'status',
+      label: t('experiment.title'),
+      stays: true,
+      sort: (one) => one.status,
+      csv: { experiment_id: (one) => one.experiment_id, status: (one) => one.status, interim: (one) => one.interim },
+      className: () => 'nowrap',
+      cell: (one) => (
+        <span className="row">
+          <StatusMark status={one.status} />
+          <Link to="/app/experiments/$experimentId" params={{ experimentId: one.experiment_id }} className="mono" title={one.experiment_id}>
+            {shortId(one.experiment_id)}
+          </Link>
+          {one.interim && (
+            <Tag kind="warn" title={one.interim}>
+              {t('experiment.interim')}
+            </Tag>
+          )}
+        </span>
+      ),
+    },
+    { id: 'agents', label: t('experiment.agents'), sort: (one) => one.agents.join(', '), cell: (one) => one.agents.join(', ') },
+    {
+      id: 'span',
+      label: t('experiment.span'),
+      sort: (one) => one.start_date,
+      csv: { start_date: (one) => one.start_date, planned_last_day: (one) => one.planned_last_day },
+      className: () => 'tnum nowrap',
+      cell: (one) => format.span(one.start_date, one.planned_last_day),
+    },
+    { id: 'trials', label: t('compare.trials'), num: true, sort: (one) => one.trials, csv: { trials: (one) => one.trials, windows: (one) => one.windows }, cell: (one) => t('experiment.plan', { trials: one.trials, windows: one.windows }) },
+    {
+      id: 'progress',
+      label: t('experiment.progress'),
+      sort: (one) => one.completed_jobs / one.planned_jobs,
+      csv: { completed_jobs: (one) => one.completed_jobs, planned_jobs: (one) => one.planned_jobs },
+      cell: (one) => (
+        <>
+          <ProgressBar progress={one.progress} /> <span className="second tnum nowrap">{t('experiment.jobs.of', { done: one.completed_jobs, planned: one.planned_jobs })}</span>
+        </>
+      ),
+    },
+    { id: 'cost_usd', label: t('runs.cost'), num: true, sort: (one) => one.usage.cost_usd, cell: (one) => cost(one.usage) },
+    {
+      id: 'created_at',
+      label: t('setup.created'),
+      sort: (one) => one.created_at,
+      className: () => 'second nowrap',
+      cell: (one) => (
+        <time dateTime={one.created_at} title={format.instant(one.created_at)}>
+          {format.ago(one.created_at, now)}
+        </time>
+      ),
+    },
+  ]
   return (
     <div className="page">
       <div className="page-head">
@@ -38,65 +98,9 @@ export function ExperimentsPage() {
       )}
       {found.length > 0 && (
         <div className="panel">
-          <ScrollX label={t('nav.experiments')}>
-            <table className="grid-table">
-              <thead>
-                <tr>
-                  <th>{t('experiment.title')}</th>
-                  <th>{t('experiment.agents')}</th>
-                  <th>{t('experiment.span')}</th>
-                  <th className="num">{t('compare.trials')}</th>
-                  <th>{t('experiment.progress')}</th>
-                  <th className="num">{t('runs.cost')}</th>
-                  <th>{t('setup.created')}</th>
-                </tr>
-              </thead>
-              <tbody>
-                {found.map((one) => (
-                  <Row key={one.experiment_id} one={one} />
-                ))}
-              </tbody>
-            </table>
-          </ScrollX>
-          <More has={query.hasNextPage} busy={query.isFetchingNextPage} onMore={() => void query.fetchNextPage()} />
+          <SortTable label={t('nav.experiments')} name="experiments" columns={columns} rows={found} rowKey={(one) => one.experiment_id} rest={restOf(query, (page) => page.experiments)} />
         </div>
       )}
     </div>
-  )
-}
-
-function Row({ one }: { one: ExperimentSummary }) {
-  const t = useText()
-  const format = useFormat()
-  const now = useNow()
-  const cost = useCost()
-  return (
-    <tr>
-      <td className="nowrap">
-        <span className="row">
-          <StatusMark status={one.status} />
-          <Link to="/app/experiments/$experimentId" params={{ experimentId: one.experiment_id }} className="mono" title={one.experiment_id}>
-            {shortId(one.experiment_id)}
-          </Link>
-          {one.interim && (
-            <Tag kind="warn" title={one.interim}>
-              {t('experiment.interim')}
-            </Tag>
-          )}
-        </span>
-      </td>
-      <td>{one.agents.join(', ')}</td>
-      <td className="tnum nowrap">{format.span(one.start_date, one.planned_last_day)}</td>
-      <td className="num">{t('experiment.plan', { trials: one.trials, windows: one.windows })}</td>
-      <td>
-        <ProgressBar progress={one.progress} /> <span className="second tnum nowrap">{t('experiment.jobs.of', { done: one.completed_jobs, planned: one.planned_jobs })}</span>
-      </td>
-      <td className="num">{cost(one.usage)}</td>
-      <td className="second nowrap">
-        <time dateTime={one.created_at} title={format.instant(one.created_at)}>
-          {format.ago(one.created_at, now)}
-        </time>
-      </td>
-    </tr>
   )
 }

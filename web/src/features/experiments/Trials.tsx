@@ -4,11 +4,12 @@ import { Link } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
 import { experimentResults } from '@/server/judging'
 import { type AgentTrials, type ExperimentSummary, hasStopped, type WindowTrials } from '@/server/types'
+import { fileName } from '@/shared/fileName'
 import { ABSENT, signClass, useFormat } from '@/shared/format'
 import { textOr, useText } from '@/shared/i18n'
 import { HouseTag, StatusMark, Tag } from '@/shared/ui/parts'
-import { ScrollX } from '@/shared/ui/scroll'
 import { Empty, Failed, Loading } from '@/shared/ui/states'
+import { type Column, SortTable } from '@/shared/ui/table'
 import { Dots } from './Dots'
 import css from './experiments.module.css'
 
@@ -52,6 +53,8 @@ function Agent({ agent: { agent, windows }, range }: { agent: AgentTrials; range
   )
 }
 
+type Trial = WindowTrials['trials'][number]
+
 interface WindowProps {
   agent: string
   planned: number
@@ -81,6 +84,44 @@ function WindowTable({ agent, planned, window, range }: WindowProps) {
       </tr>
     )
   }
+  const columns: Column<Trial>[] = [
+    {
+      id: 'trial',
+      label: t('experiment.trial'),
+      stays: true,
+      sort: (trial) => trial.trial,
+      csv: { agent: () => agent, window: () => window.number, trial: (trial) => trial.trial, job_id: (trial) => trial.job_id, status: (trial) => trial.status },
+      className: () => 'nowrap',
+      cell: (trial) => (
+        <span className="row">
+          <Link to="/app/runs/$jobId" params={{ jobId: trial.job_id }}>
+            {trial.trial}
+          </Link>
+          {trial.status !== 'completed' && <StatusMark status={trial.status} />}
+        </span>
+      ),
+    },
+    { id: 'total_return', label: t('metric.return'), num: true, sort: (trial) => trial.total_return, className: (trial) => signClass(trial.total_return), cell: (trial) => format.change(trial.total_return) },
+    { id: 'mean_daily_log_return', label: t('compare.mean'), num: true, sort: (trial) => trial.mean_daily_log_return, cell: (trial) => format.change(trial.mean_daily_log_return, 3) },
+    { id: 'daily_deviation', label: t('compare.deviation'), num: true, sort: (trial) => trial.daily_deviation, cell: (trial) => format.percent(trial.daily_deviation) },
+    { id: 'max_drawdown', label: t('metric.drawdown'), num: true, sort: (trial) => trial.max_drawdown, cell: (trial) => format.percent(trial.max_drawdown) },
+    {
+      id: 'sharpe',
+      label: t('metric.sharpe'),
+      num: true,
+      sort: (trial) => trial.sharpe,
+      cell: (trial) => (trial.sharpe == null && trial.days < 60 ? <span className="quiet">{t('compare.no.sharpe.too_few_days')}</span> : format.ratio(trial.sharpe)),
+    },
+    { id: 'cost_usd', label: t('runs.cost'), num: true, sort: (trial) => trial.cost_usd, cell: (trial) => (trial.cost_usd == null ? t('cost.unknown') : format.cost(trial.cost_usd)) },
+    {
+      id: 'research',
+      label: t('runs.research'),
+      stays: 'end',
+      sort: (trial) => (trial.days > 0 ? 1 - (trial.degraded_days + trial.failed_days) / trial.days : null),
+      csv: { days: (trial) => trial.days, planned_days: () => window.window.days, degraded_days: (trial) => trial.degraded_days, failed_days: (trial) => trial.failed_days, is_complete: (trial) => trial.is_complete, insolvent_on: (trial) => trial.insolvent_on },
+      cell: (trial) => <Quality trial={trial} planned={window.window.days} />,
+    },
+  ]
   return (
     <div className={css.window}>
       <div className={css.windowHead}>
@@ -90,61 +131,39 @@ function WindowTable({ agent, planned, window, range }: WindowProps) {
         </span>
         <Dots trials={trials} mean={spread.total_return?.mean ?? null} hold={window.buy_and_hold ?? null} range={range} />
       </div>
-      <ScrollX label={`${agent}, ${title}`}>
-        <table className="grid-table">
-          <thead>
-            <tr>
-              <th>{t('experiment.trial')}</th>
-              <th className="num">{t('metric.return')}</th>
-              <th className="num">{t('compare.mean')}</th>
-              <th className="num">{t('compare.deviation')}</th>
-              <th className="num">{t('metric.drawdown')}</th>
-              <th className="num">{t('metric.sharpe')}</th>
-              <th className="num">{t('runs.cost')}</th>
-              <th>{t('runs.research')}</th>
-            </tr>
-          </thead>
-          <tbody>
-            {trials.map((trial) => (
-              <tr key={trial.job_id}>
-                <td className="nowrap">
-                  <span className="row">
-                    <Link to="/app/runs/$jobId" params={{ jobId: trial.job_id }}>
-                      {trial.trial}
-                    </Link>
-                    {trial.status !== 'completed' && <StatusMark status={trial.status} />}
-                  </span>
-                </td>
-                <td className={`num ${signClass(trial.total_return)}`}>{format.change(trial.total_return)}</td>
-                <td className="num">{format.change(trial.mean_daily_log_return, 3)}</td>
-                <td className="num">{format.percent(trial.daily_deviation)}</td>
-                <td className="num">{format.percent(trial.max_drawdown)}</td>
-                <td className="num">{trial.sharpe == null && trial.days < 60 ? <span className="quiet">{t('compare.no.sharpe.too_few_days')}</span> : format.ratio(trial.sharpe)}</td>
-                <td className="num">{trial.cost_usd == null ? t('cost.unknown') : format.cost(trial.cost_usd)}</td>
-                <td>
-                  <span className="row wrap">
-                    {!trial.is_complete && (
-                      <Tag kind="warn" title={t('experiment.incomplete')}>
-                        {t('compare.days.of', { days: trial.days, planned: window.window.days })}
-                      </Tag>
-                    )}
-                    {trial.insolvent_on && <Tag kind="bad">{t('orders.insolvent', { since: format.day(trial.insolvent_on) })}</Tag>}
-                    {trial.failed_days > 0 && <Tag kind="bad">{t('runs.failed', { count: trial.failed_days })}</Tag>}
-                    {trial.degraded_days > 0 && <Tag kind="warn">{t('experiment.degraded', { count: trial.degraded_days, days: trial.days })}</Tag>}
-                    {trial.days > 0 && trial.degraded_days === 0 && <span className="second nowrap">{t('quality.all')}</span>}
-                  </span>
-                </td>
-              </tr>
-            ))}
-            {spread.trials > 1 && (
-              <>
-                {summary(t('experiment.mean'), (one) => one.mean, true)}
-                {summary(t('experiment.deviation'), (one) => one.deviation, false)}
-              </>
-            )}
-          </tbody>
-        </table>
-      </ScrollX>
+      <SortTable
+        label={`${agent}, ${title}`}
+        name={fileName('trials', agent, String(window.number))}
+        columns={columns}
+        rows={trials}
+        rowKey={(trial) => trial.job_id}
+        foot={
+          spread.trials > 1 && (
+            <>
+              {summary(t('experiment.mean'), (one) => one.mean, true)}
+              {summary(t('experiment.deviation'), (one) => one.deviation, false)}
+            </>
+          )
+        }
+      />
     </div>
+  )
+}
+
+function Quality({ trial, planned }: { trial: Trial; planned: number }) {
+  const t = useText()
+  const format = useFormat()
+  return (
+    <span className="row wrap">
+      {!trial.is_complete && (
+        <Tag kind="warn" title={t('experiment.incomplete')}>
+          {t('compare.days.of', { days: trial.days, planned })}
+        </Tag>
+      )}
+      {trial.insolvent_on && <Tag kind="bad">{t('orders.insolvent', { since: format.day(trial.insolvent_on) })}</Tag>}
+      {trial.failed_days > 0 && <Tag kind="bad">{t('runs.failed', { count: trial.failed_days })}</Tag>}
+      {trial.degraded_days > 0 && <Tag kind="warn">{t('experiment.degraded', { count: trial.degraded_days, days: trial.days })}</Tag>}
+      {trial.days > 0 && trial.degraded_days === 0 && <span className="second nowrap">{t('quality.all')}</span>}
+    </span>
   )
 }

@@ -8,9 +8,12 @@ import type { Trades } from '@/server/types'
 import { useFormat } from '@/shared/format'
 import { useText, useWord } from '@/shared/i18n'
 import { isTyping } from '@/shared/keys'
+import { ExportMenu, type ExportProps } from '@/shared/ui/exportMenu'
 import { More, Tabs } from '@/shared/ui/parts'
+import { restOf } from '@/shared/ui/rest'
 import { Empty, Example, Failed, Loading, Note } from '@/shared/ui/states'
 import { ArchiveCard, OpenCard, ReflectionCard, RoundCard } from './cards'
+import { archivesFile, openPositionsFile, reflectionsFile, roundsFile } from './files'
 
 type Tab = 'trades' | 'open' | 'rounds' | 'archives'
 const TABS: Tab[] = ['trades', 'open', 'rounds', 'archives']
@@ -144,6 +147,7 @@ function Reflections() {
           </Empty>
         )
       )}
+      {rows.length > 0 && <Files what={t('memory.tab.trades')} name="lessons" csv={async () => reflectionsFile(await restOf(query, (page) => page.trades).loadAll())} />}
       <div className="cards">
         {rows.map((row) => (
           <ReflectionCard key={`${row.job_id} ${row.model} ${row.trade_id}`} row={row} market={markets.get(row.job_id)} marked={search.id === String(row.trade_id) && search.job !== undefined} />
@@ -216,7 +220,7 @@ function Open({ filter, id }: ListProps) {
   const rows = query.data?.pages.flatMap((page) => page.open_positions) ?? []
   useLoadUntil(id, rows.some((row) => row.position_id === id), query)
   return (
-    <List query={query} empty={rows.length === 0} title={t('memory.open.none')}>
+    <List query={query} empty={rows.length === 0} title={t('memory.open.none')} files={<Files what={t('memory.tab.open')} name="open-positions" csv={async () => openPositionsFile(await restOf(query, (page) => page.open_positions).loadAll())} />}>
       {rows.map((row) => (
         <OpenCard key={`${row.job_id} ${row.model} ${row.position_id}`} row={row} marked={id === row.position_id} />
       ))}
@@ -230,7 +234,7 @@ function Rounds({ filter, id }: ListProps) {
   const rows = query.data?.pages.flatMap((page) => page.rounds) ?? []
   useLoadUntil(id, rows.some((row) => String(row.round_id) === id), query)
   return (
-    <List query={query} empty={rows.length === 0} title={t('memory.rounds.none')}>
+    <List query={query} empty={rows.length === 0} title={t('memory.rounds.none')} files={<Files what={t('memory.tab.rounds')} name="rounds" csv={async () => roundsFile(await restOf(query, (page) => page.rounds).loadAll())} />}>
       {rows.map((row) => (
         <RoundCard key={`${row.job_id} ${row.model} ${row.round_id}`} row={row} marked={id === String(row.round_id) && filter.job_id !== undefined} />
       ))}
@@ -243,11 +247,26 @@ function Archives({ filter }: ListProps) {
   const query = useInfiniteQuery(archives(filter))
   const rows = query.data?.pages.flatMap((page) => page.archives) ?? []
   return (
-    <List query={query} empty={rows.length === 0} title={t('memory.archives.none')} command="papertape memory compact --period quarter">
+    <List
+      query={query}
+      empty={rows.length === 0}
+      title={t('memory.archives.none')}
+      command="papertape memory compact --period quarter"
+      files={<Files what={t('memory.tab.archives')} name="archives" csv={async () => archivesFile(await restOf(query, (page) => page.archives).loadAll())} />}
+    >
       {rows.map((row) => (
         <ArchiveCard key={`${row.job_id} ${row.model} ${row.period} ${row.symbol}`} row={row} />
       ))}
     </List>
+  )
+}
+
+/** The downloads of a list of cards. */
+function Files(props: ExportProps) {
+  return (
+    <div className="row list-files">
+      <ExportMenu {...props} />
+    </div>
   )
 }
 
@@ -256,15 +275,17 @@ interface ListViewProps {
   empty: boolean
   title: string
   command?: string
+  files: ReactNode
   children: ReactNode
 }
 
-function List({ query, empty, title, command = 'papertape run --demo', children }: ListViewProps) {
+function List({ query, empty, title, command = 'papertape run --demo', files, children }: ListViewProps) {
   if (query.isPending) return <Loading />
   if (query.error && empty) return <Failed error={query.error} retry={() => void query.refetch()} />
   if (empty) return <Empty title={title} command={command} />
   return (
     <>
+      {files}
       <div className="cards">{children}</div>
       <More has={query.hasNextPage} busy={query.isFetchingNextPage} onMore={() => void query.fetchNextPage()} />
     </>

@@ -4,7 +4,7 @@ import { type ReactNode, useEffect, useRef, useState } from 'react'
 import type { ExposureFilter } from '@/server/queries'
 import type { Archive, OpenPosition, Reflection, Round } from '@/server/types'
 import { signClass, useFormat } from '@/shared/format'
-import { useText, useWord } from '@/shared/i18n'
+import { textOr, useText, useWord } from '@/shared/i18n'
 import { Tag } from '@/shared/ui/parts'
 import { JsonView } from '@/transcript/JsonView'
 import { SeenBy } from '../seenBy/SeenBy'
@@ -111,7 +111,7 @@ export function ReflectionCard({ row, market = '', marked }: RowProps<Reflection
               <h3>{t('memory.claims')}</h3>
               {row.hypothesis_check.map((claim) => (
                 <p key={claim.claim}>
-                  <Tag kind={claim.result === 'failed' ? 'bad' : undefined}>{t(`claim.${claim.result as 'held'}`)}</Tag> {claim.claim}
+                  <Tag kind={claim.result === 'failed' ? 'bad' : undefined}>{textOr(t, `claim.${claim.result}`, claim.result)}</Tag> {claim.claim}
                 </p>
               ))}
             </section>

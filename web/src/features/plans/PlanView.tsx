@@ -2,14 +2,16 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { useEffect, useState } from 'react'
-import type { Plan, PlanJob } from '@/server/actions'
+import type { Plan, PlanJob, Task } from '@/server/actions'
 import { useLiveJob } from '@/server/live'
 import { plan as planQuery, planJobs, tasks } from '@/server/queries'
 import { hasStopped } from '@/server/types'
 import { usePlanWrites } from '@/server/writes'
+import type { TableData } from '@/shared/csv'
 import { useFormat } from '@/shared/format'
 import { useText, useWord } from '@/shared/i18n'
 import { Confirm } from '@/shared/ui/dialog'
+import { ExportMenu } from '@/shared/ui/exportMenu'
 import { Icon } from '@/shared/ui/icons'
 import { Operate } from '@/shared/ui/operate'
 import { StatusMark } from '@/shared/ui/parts'
@@ -18,6 +20,7 @@ import { JobLogPanel } from '../jobLog/JobLogPanel'
 import { PlanForm } from './PlanForm'
 import { TaskForm } from './TaskForm'
 import { TaskTree } from './TaskTree'
+import { inTreeOrder } from './tree'
 
 interface Props {
   id: number
@@ -44,7 +47,7 @@ export function PlanView({ id, job, onJob, onDeleted }: Props) {
   return (
     <div className="stack sections grow">
       <section className="panel" aria-label={query.data.name}>
-        <Head plan={query.data} busy={run.isPending || runningJob !== undefined} onStart={start} onDeleted={onDeleted} />
+        <Head plan={query.data} tasks={tree.data ?? []} busy={run.isPending || runningJob !== undefined} onStart={start} onDeleted={onDeleted} />
         {run.error && (
           <div className="panel-body">
             <Failed error={run.error} />
@@ -77,6 +80,17 @@ export function PlanView({ id, job, onJob, onDeleted }: Props) {
   )
 }
 
+/** The tasks in the order of the tree. */
+function fileOf(tasks: Task[]): TableData {
+  return {
+    columns: ['task_id', 'parent_id', 'depth', 'position', 'name', 'status', 'dependencies', 'instruction', 'result', 'created_at', 'updated_at'],
+    rows: inTreeOrder(tasks).map((task) => [
+      task.id, task.parent_id, task.depth, task.position, task.name, task.status, task.dependencies.join(' '), task.instruction,
+      task.execution_result == null ? null : typeof task.execution_result === 'string' ? task.execution_result : JSON.stringify(task.execution_result), task.created_at, task.updated_at,
+    ]),
+  }
+}
+
 /** Refetches the plan whenever its running job reports a change. */
 function useRefresh(plan: number, job: string | undefined): void {
   const client = useQueryClient()
@@ -88,12 +102,13 @@ function useRefresh(plan: number, job: string | undefined): void {
 
 interface HeadProps {
   plan: Plan
+  tasks: Task[]
   busy: boolean
   onStart: (what: 'decompose' | 'execute') => void
   onDeleted: () => void
 }
 
-function Head({ plan, busy, onStart, onDeleted }: HeadProps) {
+function Head({ plan, tasks, busy, onStart, onDeleted }: HeadProps) {
   const t = useText()
   const { remove } = usePlanWrites()
   const [confirming, setConfirming] = useState(false)
@@ -110,6 +125,7 @@ function Head({ plan, busy, onStart, onDeleted }: HeadProps) {
           </Link>
         )}
         <span className="grow" />
+        {tasks.length > 0 && <ExportMenu what={t('plans.tasks', { count: tasks.length })} name={`plan-${plan.id}-tasks`} csv={() => fileOf(tasks)} />}
         <Operate>
           <button type="button" className="button small" aria-expanded={editing} onClick={() => setEditing(!editing)}>
             {t('action.edit')}

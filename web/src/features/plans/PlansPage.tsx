@@ -8,9 +8,11 @@ import { useFormat } from '@/shared/format'
 import { useText } from '@/shared/i18n'
 import { useNow } from '@/shared/now'
 import { useTitle } from '@/shared/title'
+import { ExportMenu } from '@/shared/ui/exportMenu'
 import { Icon } from '@/shared/ui/icons'
 import { Operate } from '@/shared/ui/operate'
 import { More, StatusMark } from '@/shared/ui/parts'
+import { restOf } from '@/shared/ui/rest'
 import { Empty, Example, Failed, Loading } from '@/shared/ui/states'
 import { PlanView } from './PlanView'
 
@@ -35,6 +37,16 @@ export function PlansPage() {
           <h1>{t('nav.plans')}</h1>
           <p className="second">{t('plans.what')}</p>
         </div>
+        {all.length > 0 && (
+          <ExportMenu
+            what={t('nav.plans')}
+            name="plans"
+            csv={async () => ({
+              columns: ['plan_id', 'name', 'goal', 'status', 'tasks', 'chat_session_id', 'created_at', 'updated_at'],
+              rows: (await restOf(query, (page) => page.plans).loadAll()).map((one) => [one.id, one.name, one.goal, one.status, one.tasks, one.chat_session_id, one.created_at, one.updated_at]),
+            })}
+          />
+        )}
         <Operate>
           <button type="button" className="button primary" aria-expanded={creating} onClick={() => setCreating(!creating)}>
             <Icon name="plus" />

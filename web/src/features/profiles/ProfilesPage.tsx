@@ -1,17 +1,20 @@
 // Where desks spend their time: two runs side by side, and which one is recommended.
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
 import { Link, useNavigate, useSearch } from '@tanstack/react-router'
-import { useMemo } from 'react'
-import { type Cohort, compare, jobs, type Report } from '@/server/queries'
+import { useMemo, useRef } from 'react'
+import { deskPhases } from '@/server/nodes'
+import { type Cohort, compare, jobs, options, type Report } from '@/server/queries'
 import type { Job } from '@/server/types'
+import type { TableData } from '@/shared/csv'
 import { ABSENT, type Format, useFormat } from '@/shared/format'
-import { type Translate, useText } from '@/shared/i18n'
+import { textOr, type Translate, useText } from '@/shared/i18n'
 import { tradedOf } from '@/shared/symbols'
 import { useTitle } from '@/shared/title'
+import { ExportMenu } from '@/shared/ui/exportMenu'
 import { Stat, Pairs } from '@/shared/ui/parts'
 import { Command, Empty, Example, Failed, Loading, Note } from '@/shared/ui/states'
+import { type Column, SortTable, TableFrame } from '@/shared/ui/table'
 
-const PHASES = ['analyst', 'research', 'trading', 'risk', 'portfolio'] as const
 const VARIED = ['model', 'provider', 'date', 'ticker', 'max-debate-rounds', 'max-risk-discuss-rounds', 'overall-timeout'] as const
 
 const isDesk = (job: Job) => job.simulation?.agents.some((agent) => agent.kind === 'desk') ?? false
@@ -122,7 +125,8 @@ function Comparison({ a, b, vary, jobs: known }: { a: string; b: string; vary: s
   const t = useText()
   const format = useFormat()
   const query = useQuery(compare(a, b, vary))
-  if (query.isPending) return <Loading />
+  const offered = useQuery(options())
+  if (query.isPending || offered.isPending) return <Loading />
   if (query.error) {
     return (
       <Note kind="warn" title={t('profiles.refused')}>
@@ -146,15 +150,20 @@ function Comparison({ a, b, vary, jobs: known }: { a: string; b: string; vary: s
           [query.data.label_b, runLink(b)],
         ]}
       />
-      <ReportView report={query.data} />
+      <ReportView report={query.data} phases={deskPhases(offered.data?.nodes ?? [])} />
     </>
   )
 }
 
-function ReportView({ report }: { report: Report }) {
+function ReportView({ report, phases }: { report: Report; phases: string[] }) {
   const t = useText()
   const label = (name: string | null) => name ?? t('profiles.tie')
   const { comparison } = report
+  const differences: Column<Report['differences'][number]>[] = [
+    { id: 'setting', label: t('profiles.setting'), sort: (one) => one.name, cell: (one) => one.name },
+    { id: 'a', label: report.label_a, sort: (one) => one.a, className: () => 'mono', cell: (one) => one.a },
+    { id: 'b', label: report.label_b, sort: (one) => one.b, className: () => 'mono', cell: (one) => one.b },
+  ]
   return (
     <div className="stack sections">
       <section className="panel" aria-label={t('profiles.recommended')}>
@@ -173,33 +182,25 @@ function ReportView({ report }: { report: Report }) {
           ))}
         </div>
       </section>
-      <Cohorts report={report} />
+      <Cohorts report={report} phases={phases} />
       {report.differences.length > 0 && (
         <section className="panel" aria-label={t('profiles.differences')}>
           <div className="panel-head">
             <h2>{t('profiles.differences')}</h2>
           </div>
-          <table className="grid-table">
-            <tbody>
-              {report.differences.map((one) => (
-                <tr key={one.name}>
-                  <td>{one.name}</td>
-                  <td className="mono">{one.a}</td>
-                  <td className="mono">{one.b}</td>
-                </tr>
-              ))}
-            </tbody>
-          </table>
+          <SortTable label={t('profiles.differences')} name="profile-differences" columns={differences} rows={report.differences} rowKey={(one) => one.name} />
         </section>
       )}
     </div>
   )
 }
 
-function Cohorts({ report }: { report: Report }) {
+function Cohorts({ report, phases }: { report: Report; phases: string[] }) {
   const t = useText()
   const format = useFormat()
   const cohorts = [report.label_a, report.label_b].map((name) => report.cohorts[name]).filter((one): one is Cohort => one !== undefined)
+  const nameOfPhase = (phase: string) => textOr(t, `phase.${phase}`, phase)
+  const bars = useRef<HTMLDivElement>(null)
   const longest = Math.max(1, ...cohorts.map((one) => one.median_total_elapsed_ms ?? 0))
   const span = (median: number | null | undefined, iqr: number | null | undefined) =>
     median == null ? ABSENT : `${format.duration(median / 1000)}${iqr == null ? '' : ` ± ${format.duration(iqr / 1000)}`}`
@@ -209,34 +210,35 @@ function Cohorts({ report }: { report: Report }) {
     [t('profiles.errors'), (one) => `${format.count(one.error_count)} (${format.percent(one.error_rate, 0)})`],
     [t('profiles.degraded'), (one) => `${format.count(one.degraded_run_count)} (${format.percent(one.degraded_rate, 0)})`],
     [t('profiles.total'), (one) => span(one.median_total_elapsed_ms, one.iqr_total_elapsed_ms)],
-    ...PHASES.map((phase): [string, (one: Cohort) => string] => [t(`phase.${phase}`), (one) => span(one.median_phase_elapsed_ms[phase], one.iqr_phase_elapsed_ms[phase])]),
+    ...phases.map((phase): [string, (one: Cohort) => string] => [nameOfPhase(phase), (one) => span(one.median_phase_elapsed_ms[phase], one.iqr_phase_elapsed_ms[phase])]),
     [t('profiles.history'), (one) => format.count(one.median_final_history_len)],
   ]
   return (
     <section className="panel" aria-label={t('profiles.total')}>
       <div className="panel-head">
-        <span className="quiet">{t('profiles.medians')}</span>
+        <span className="quiet grow">{t('profiles.medians')}</span>
+        <ExportMenu what={t('profiles.phases')} name="profile-phases" csv={() => fileOf(cohorts, phases)} image={() => bars.current} />
       </div>
-      <div className="panel-body stack">
+      <div className="panel-body stack" ref={bars}>
         {cohorts.map((one) => (
           <div key={one.label} className="row">
             <b className="cohort-name">{one.label}</b>
             <span className="phases" aria-hidden="true">
-              {PHASES.map((phase) => (
-                <span key={phase} className={`phase-bar ${phase}`} title={t(`phase.${phase}`)} style={{ width: `${((one.median_phase_elapsed_ms[phase] ?? 0) / longest) * 100}%` }} />
+              {phases.map((phase) => (
+                <span key={phase} className={`phase-bar ${phase}`} title={nameOfPhase(phase)} style={{ width: `${((one.median_phase_elapsed_ms[phase] ?? 0) / longest) * 100}%` }} />
               ))}
             </span>
           </div>
         ))}
         <div className="row wrap second" aria-hidden="true">
-          {PHASES.map((phase) => (
+          {phases.map((phase) => (
             <span key={phase} className="row strip-key">
-              <i className={`phase-bar ${phase}`} /> {t(`phase.${phase}`)}
+              <i className={`phase-bar ${phase}`} /> {nameOfPhase(phase)}
             </span>
           ))}
         </div>
       </div>
-      <div className="scroll-x">
+      <TableFrame label={t('profiles.total')} name="profile-cohorts" csv={() => fileOf(cohorts, phases)}>
         <table className="grid-table">
           <thead>
             <tr>
@@ -261,7 +263,21 @@ function Cohorts({ report }: { report: Report }) {
             ))}
           </tbody>
         </table>
-      </div>
+      </TableFrame>
     </section>
   )
+}
+
+/** A row for each cohort. */
+function fileOf(cohorts: Cohort[], phases: string[]): TableData {
+  return {
+    columns: [
+      'cohort', 'runs', 'ok', 'errors', 'error_rate', 'degraded_runs', 'degraded_rate', 'median_total_ms', 'iqr_total_ms',
+      ...phases.flatMap((phase) => [`median_${phase}_ms`, `iqr_${phase}_ms`]), 'median_final_history_length',
+    ],
+    rows: cohorts.map((one) => [
+      one.label, one.run_count, one.ok_count, one.error_count, one.error_rate, one.degraded_run_count, one.degraded_rate, one.median_total_elapsed_ms, one.iqr_total_elapsed_ms,
+      ...phases.flatMap((phase) => [one.median_phase_elapsed_ms[phase], one.iqr_phase_elapsed_ms[phase]]), one.median_final_history_len,
+    ]),
+  }
 }

@@ -1,13 +1,15 @@
 // Starts a branch: a run that shares this run's steps up to a branch point.
+import { useQuery } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { type FormEvent, useId, useState } from 'react'
+import { options } from '@/server/queries'
 import type { Branch, Job } from '@/server/types'
 import { useBranch } from '@/server/writes'
 import { useText } from '@/shared/i18n'
 import { Dialog } from '@/shared/ui/dialog'
 import { Icon } from '@/shared/ui/icons'
 import { Command, Failed, Note } from '@/shared/ui/states'
-import { nodesOf, toBranchCommand } from './branch'
+import { cutsOf, exampleCuts, toBranchCommand } from './branch'
 
 interface Props {
   job: Job
@@ -24,23 +26,27 @@ export function BranchForm({ job, dates, agent: initialAgent, date: initialDate,
   const navigate = useNavigate()
   const branch = useBranch(job.job_id)
   const suggestions = useId()
+  const offered = useQuery(options())
   const agents = job.simulation?.agents ?? []
+  const symbols = job.simulation?.symbols ?? []
   const [agent, setAgent] = useState(initialAgent ?? agents[0]?.name ?? '')
   const [date, setDate] = useState(initialDate ?? dates[Math.floor(dates.length / 2)] ?? job.simulation?.start_date ?? '')
   const [node, setNode] = useState(initialNode ?? '')
   const [model, setModel] = useState('')
   const [instructions, setInstructions] = useState('')
   const [temperature, setTemperature] = useState('')
+  const kind: string = agents.find((option) => option.name === agent)?.kind ?? 'solo'
+  const isExternal = kind === 'external'
   const temperatureValue = Number(temperature)
-  const invalid = temperature !== '' && !(temperatureValue >= 0 && temperatureValue <= 2)
+  const invalid = !isExternal && temperature !== '' && !(temperatureValue >= 0 && temperatureValue <= 2)
   const unchanged = model.trim() === '' && instructions.trim() === '' && temperature === ''
   const body: Branch = {
     agent: agent || null,
     date,
     node: node.trim() || null,
-    model: model.trim() || null,
-    instructions: instructions.trim() || null,
-    sampling: temperature === '' || invalid ? null : { temperature: temperatureValue },
+    model: (!isExternal && model.trim()) || null,
+    instructions: (!isExternal && instructions.trim()) || null,
+    sampling: isExternal || temperature === '' || invalid ? null : { temperature: temperatureValue },
   }
   const command = toBranchCommand(job.job_id, body)
   const submit = (event: FormEvent) => {
@@ -78,34 +84,40 @@ export function BranchForm({ job, dates, agent: initialAgent, date: initialDate,
           <label className="field">
             <span>{t('branch.node')}</span>
             <input className="input mono" list={suggestions} value={node} placeholder={t('branch.node.whole')} onChange={(event) => setNode(event.target.value)} />
-            <span className="hint">{t('branch.node.hint')}</span>
+            <span className="hint">{t('branch.node.hint', { examples: exampleCuts(kind, symbols) })}</span>
             <datalist id={suggestions}>
-              {nodesOf(job.simulation?.symbols ?? [], agent).map((suggestion) => (
+              {cutsOf(offered.data?.nodes ?? [], kind, symbols).map((suggestion) => (
                 <option key={suggestion} value={suggestion} />
               ))}
             </datalist>
           </label>
           <h3>{t('branch.change')}</h3>
-          <div className="fields">
-            <label className="field">
-              <span>{t('new.model')}</span>
-              <input className="input mono" value={model} placeholder={agents.find((option) => option.name === agent)?.model ?? 'provider::model'} onChange={(event) => setModel(event.target.value)} />
-            </label>
-            <label className="field">
-              <span>{t('branch.temperature')}</span>
-              <input className="input" inputMode="decimal" value={temperature} placeholder={t('branch.as.before')} aria-invalid={invalid || undefined} onChange={(event) => setTemperature(event.target.value)} />
-              {invalid && (
-                <span className="wrong" role="alert">
-                  {t('branch.temperature.wrong')}
-                </span>
-              )}
-            </label>
-          </div>
-          <label className="field">
-            <span>{t('branch.instructions')}</span>
-            <textarea className="input" rows={4} value={instructions} placeholder={t('branch.as.before')} onChange={(event) => setInstructions(event.target.value)} />
-          </label>
-          {unchanged && <p className="hint quiet">{t('branch.nothing')}</p>}
+          {isExternal ? (
+            <p className="second">{t('branch.external')}</p>
+          ) : (
+            <>
+              <div className="fields">
+                <label className="field">
+                  <span>{t('new.model')}</span>
+                  <input className="input mono" value={model} placeholder={agents.find((option) => option.name === agent)?.model ?? 'provider::model'} onChange={(event) => setModel(event.target.value)} />
+                </label>
+                <label className="field">
+                  <span>{t('branch.temperature')}</span>
+                  <input className="input" inputMode="decimal" value={temperature} placeholder={t('branch.as.before')} aria-invalid={invalid || undefined} onChange={(event) => setTemperature(event.target.value)} />
+                  {invalid && (
+                    <span className="wrong" role="alert">
+                      {t('branch.temperature.wrong')}
+                    </span>
+                  )}
+                </label>
+              </div>
+              <label className="field">
+                <span>{t('branch.instructions')}</span>
+                <textarea className="input" rows={4} value={instructions} placeholder={t('branch.as.before')} onChange={(event) => setInstructions(event.target.value)} />
+              </label>
+              {unchanged && <p className="hint quiet">{t('branch.nothing')}</p>}
+            </>
+          )}
           {command && (
             <Note title={t('new.command')}>
               <Command text={command} />

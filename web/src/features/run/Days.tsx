@@ -6,7 +6,9 @@ import { seriesToken } from '@/charts/tokens'
 import { address } from '@/server/client'
 import type { AgentCurve, Curves } from '@/server/types'
 import { type Format, useFormat } from '@/shared/format'
+import { shortId } from '@/shared/ids'
 import { type Translate, useText, useWord } from '@/shared/i18n'
+import { ExportMenu } from '@/shared/ui/exportMenu'
 import { HouseTag, Segments } from '@/shared/ui/parts'
 import { cellOf, type Day, daysOf, MAX_DAYS, monthsOf, scaleOf } from './curves'
 
@@ -51,6 +53,15 @@ export function Days({ jobId, curves, box }: Props) {
           </select>
         )}
         <StripLegend />
+        <ExportMenu
+          what={t('run.days')}
+          name={`days-${shortId(jobId)}`}
+          csv={() => ({
+            columns: ['agent', 'date', 'status', 'daily_return', 'is_full_research', 'done_in_job_id'],
+            rows: curves.agents.flatMap((agent, index) => (all[index] ?? NO_DAYS).map((day) => [agent.model, day.date, day.status, day.result, day.full, day.doneIn])),
+          })}
+          image={() => box.current}
+        />
       </div>
       <div className="panel-body strips" ref={box}>
         {curves.agents.map((agent, index) => (

@@ -6,10 +6,11 @@ import { ReturnHistogram } from '@/charts/ReturnHistogram'
 import type { Curve } from '@/charts/EquityChart'
 import type { components } from '@/server/schema'
 import type { RangeResult } from '@/server/types'
+import { fileName } from '@/shared/fileName'
 import { useFormat } from '@/shared/format'
 import { useText } from '@/shared/i18n'
 import { Note } from '@/shared/ui/states'
-import { type Column, SortTable } from '@/shared/ui/table'
+import { type Column, SortTable, TableFrame } from '@/shared/ui/table'
 import { dailyReturns, type Month, strengthOf, yearsOf } from './history'
 
 type Drawdown = components['schemas']['DrawdownResponse']
@@ -62,7 +63,7 @@ export function History({ results, curves, hidden, zone }: Props) {
           <span className="quiet grow">{zone ? t('history.months.what', { zone: format.zoneName(zone) }) : t('history.months.partial')}</span>
           {pick}
         </div>
-        <Months months={history.months} />
+        <Months agent={result.model} months={history.months} />
       </section>
       <div className="panels-2">
         <section className="panel" aria-label={t('history.sharpe')}>
@@ -70,7 +71,7 @@ export function History({ results, curves, hidden, zone }: Props) {
             <h2>{t('history.sharpe')}</h2>
             <span className="quiet">{t('history.sharpe.what', { days: ROLLING_DAYS })}</span>
           </div>
-          {lines.length > 0 ? <LinesChart label={t('history.sharpe')} lines={lines} display={ratio} /> : <p className="panel-body second">{t('history.sharpe.none', { days: ROLLING_DAYS })}</p>}
+          {lines.length > 0 ? <LinesChart label={t('history.sharpe')} name="rolling-sharpe" value="sharpe" lines={lines} display={ratio} /> : <p className="panel-body second">{t('history.sharpe.none', { days: ROLLING_DAYS })}</p>}
         </section>
         <section className="panel" aria-label={t('history.returns')}>
           <div className="panel-head">
@@ -81,7 +82,7 @@ export function History({ results, curves, hidden, zone }: Props) {
             {pick}
           </div>
           <div className="panel-body">
-            <ReturnHistogram label={t('history.returns')} bins={bins} />
+            <ReturnHistogram label={t('history.returns')} name={fileName('daily-returns', result.model)} bins={bins} />
           </div>
         </section>
       </div>
@@ -91,14 +92,14 @@ export function History({ results, curves, hidden, zone }: Props) {
           <span className="quiet grow">{t('history.drawdowns.what')}</span>
           {pick}
         </div>
-        {history.drawdowns.length === 0 ? <p className="panel-body second">{t('history.drawdowns.none')}</p> : <Drawdowns drawdowns={history.drawdowns} />}
+        {history.drawdowns.length === 0 ? <p className="panel-body second">{t('history.drawdowns.none')}</p> : <Drawdowns agent={result.model} drawdowns={history.drawdowns} />}
       </section>
       {metrics.annualized_unavailable != null && <Note>{t('history.short', { days: ROLLING_DAYS })}</Note>}
     </>
   )
 }
 
-function Months({ months }: { months: Month[] }) {
+function Months({ agent, months }: { agent: string; months: Month[] }) {
   const t = useText()
   const format = useFormat()
   const years = useMemo(() => yearsOf(months), [months])
@@ -119,9 +120,13 @@ function Months({ months }: { months: Month[] }) {
       </td>
     )
   }
+  const csv = () => ({
+    columns: ['agent', 'year', 'month', 'total_return', 'trading_days', 'is_partial'],
+    rows: months.map((one) => [agent, one.year, one.month, one.total_return, one.days, one.is_partial]),
+  })
   return (
-    <div className="scroll-x">
-      <table className="grid-table heat-table">
+    <TableFrame label={t('history.months')} name={fileName('months', agent)} csv={csv}>
+      <table className="grid-table heat-table" aria-label={t('history.months')}>
         <thead>
           <tr>
             <th scope="col" className="stays">
@@ -152,22 +157,22 @@ function Months({ months }: { months: Month[] }) {
           ))}
         </tbody>
       </table>
-    </div>
+    </TableFrame>
   )
 }
 
-function Drawdowns({ drawdowns }: { drawdowns: Drawdown[] }) {
+function Drawdowns({ agent, drawdowns }: { agent: string; drawdowns: Drawdown[] }) {
   const t = useText()
   const format = useFormat()
   const columns = useMemo<Column<Drawdown>[]>(
     () => [
-      { id: 'depth', label: t('history.depth'), num: true, sort: (one) => -one.depth, cell: (one) => format.percent(one.depth), className: () => 'down' },
-      { id: 'peak', label: t('history.peak'), sort: (one) => one.peak ?? '', cell: (one) => (one.peak ? format.day(one.peak) : t('chart.start')), className: () => 'tnum nowrap' },
-      { id: 'trough', label: t('history.trough'), sort: (one) => one.trough, cell: (one) => format.day(one.trough), className: () => 'tnum nowrap' },
-      { id: 'recovery', label: t('history.recovery'), sort: (one) => one.recovery, cell: (one) => (one.recovery ? format.day(one.recovery) : <span className="tag warn">{t('trades.open')}</span>), className: () => 'tnum nowrap' },
-      { id: 'days', label: t('history.length'), title: t('history.length.what'), num: true, sort: (one) => one.days, cell: (one) => format.count(one.days) },
+      { id: 'depth', label: t('history.depth'), num: true, sort: (one) => -one.depth, csv: { depth: (one) => one.depth }, cell: (one) => format.percent(one.depth), className: () => 'down' },
+      { id: 'peak', label: t('history.peak'), sort: (one) => one.peak ?? '0', csv: { peak_date: (one) => one.peak }, cell: (one) => (one.peak ? format.day(one.peak) : t('chart.start')), className: () => 'tnum nowrap' },
+      { id: 'trough', label: t('history.trough'), sort: (one) => one.trough, csv: { trough_date: (one) => one.trough }, cell: (one) => format.day(one.trough), className: () => 'tnum nowrap' },
+      { id: 'recovery', label: t('history.recovery'), sort: (one) => one.recovery, csv: { recovery_date: (one) => one.recovery }, cell: (one) => (one.recovery ? format.day(one.recovery) : <span className="tag warn">{t('trades.open')}</span>), className: () => 'tnum nowrap' },
+      { id: 'days', label: t('history.length'), title: t('history.length.what'), num: true, sort: (one) => one.days, csv: { trading_days: (one) => one.days }, cell: (one) => format.count(one.days) },
     ],
     [t, format],
   )
-  return <SortTable label={t('history.drawdowns')} columns={columns} rows={drawdowns} rowKey={(one) => `${one.peak} ${one.trough}`} initial={{ id: 'depth', descending: true }} />
+  return <SortTable label={t('history.drawdowns')} name={fileName('drawdowns', agent)} columns={columns} rows={drawdowns} rowKey={(one) => `${one.peak} ${one.trough}`} initial={{ id: 'depth', descending: true }} />
 }

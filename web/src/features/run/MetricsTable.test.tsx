@@ -30,13 +30,14 @@ const table = (results: RangeResult[], fullOnly = false) => {
 const cells = (row: HTMLElement) => within(row).getAllByRole('cell').map((cell) => cell.textContent)
 const rowOf = (name: string) => screen.getByLabelText(`Show ${name}`).closest('tr') as HTMLElement
 
-it('shows the quality next to the name, relative metrics as the last columns, and the benchmark as a row', async () => {
+it('keeps the quality visible, shows relative metrics as the last numbers, and the benchmark as a row', async () => {
   await show(table([result]))
   const heads = screen.getAllByRole('columnheader').map((head) => head.textContent)
-  expect(heads[1]).toBe('Research')
-  expect(heads.slice(15, 23)).toEqual(['Excess return', 'Alpha', 'Beta', 'Correlation', 'Tracking error', 'Information ratio', 'Up capture', 'Down capture'])
-  expect(cells(rowOf('a')).slice(15, 23)).toEqual(['+3.00%', '12.50%', '0.50', '–', '8.15%', '1.25', '60%', expect.stringMatching(/20%$/)])
-  expect(cells(rowOf('SPX'))[4]).toBe('+2.00%')
+  expect(heads.at(-1)).toBe('Research')
+  expect(screen.getByRole('columnheader', { name: 'Research' }).className).toBe('stays-end')
+  expect(heads.slice(14, 22)).toEqual(['Excess return', 'Alpha', 'Beta', 'Correlation', 'Tracking error', 'Information ratio', 'Up capture', 'Down capture'])
+  expect(cells(rowOf('a')).slice(14, 22)).toEqual(['+3.00%', '12.50%', '0.50', '–', '8.15%', '1.25', '60%', expect.stringMatching(/20%$/)])
+  expect(cells(rowOf('SPX'))[3]).toBe('+2.00%')
 })
 
 it('sorts by any column, with rows without a value last', async () => {
@@ -57,7 +58,7 @@ it('hides relative metrics without a benchmark, and leaves them empty for full r
   expect(screen.queryByText('Alpha')).toBeNull()
   unmount()
   await show(table([result], true))
-  expect(cells(rowOf('a')).slice(15, 23)).toEqual(Array(8).fill(''))
+  expect(cells(rowOf('a')).slice(14, 22)).toEqual(Array(8).fill(''))
 })
 
 it('lists the indexes of the run’s dataset, then its symbols', async () => {

@@ -95,6 +95,7 @@ export function MetricsTable({ results, curves, hidden, onToggle, fullOnly, mark
       label: t('runs.agent'),
       stays: true,
       sort: (curve) => curve.label,
+      csv: { agent: (curve) => curve.label, kind: (curve) => (resultOf(curve.id) ? 'agent' : 'baseline'), is_llm: (curve) => resultOf(curve.id)?.is_llm, insolvent_since: (curve) => resultOf(curve.id)?.insolvent?.since },
       cell: (curve) => {
         const result = resultOf(curve.id)
         return (
@@ -111,9 +112,15 @@ export function MetricsTable({ results, curves, hidden, onToggle, fullOnly, mark
       },
     },
     {
-      // Next to the name, so that no number is read without it.
+      // Always visible, so that no number is read without it.
       id: 'research',
       label: t('runs.research'),
+      stays: 'end',
+      csv: {
+        full_research_days: (curve) => resultOf(curve.id)?.full_research.days,
+        research_days: (curve) => resultOf(curve.id)?.full_research.total_days,
+        point_in_time: (curve) => resultOf(curve.id)?.provenance.point_in_time,
+      },
       sort: (curve) => {
         const research = resultOf(curve.id)?.full_research
         return research && research.total_days > 0 ? research.days / research.total_days : null
@@ -136,6 +143,7 @@ export function MetricsTable({ results, curves, hidden, onToggle, fullOnly, mark
       label: t('metric.value'),
       num: true,
       sort: (curve) => (fullOnly ? null : resultOf(curve.id)?.ending_portfolio_value),
+      csv: { ending_portfolio_value: (curve) => (fullOnly ? null : resultOf(curve.id)?.ending_portfolio_value) },
       cell: (curve) => {
         const result = resultOf(curve.id)
         return result && !fullOnly ? format.money(result.ending_portfolio_value, market) : ''
@@ -157,5 +165,5 @@ export function MetricsTable({ results, curves, hidden, onToggle, fullOnly, mark
         }))
       : []),
   ]
-  return <SortTable label={t('run.metrics')} columns={columns} rows={curves} rowKey={(curve) => curve.id} rowClass={(curve) => (curve.dashed ? 'second' : '')} />
+  return <SortTable label={t('run.metrics')} name={fullOnly ? 'metrics-full-research' : 'metrics'} columns={columns} rows={curves} rowKey={(curve) => curve.id} rowClass={(curve) => (curve.dashed ? 'second' : '')} />
 }

@@ -23,6 +23,7 @@ import { BenchmarkPick } from './BenchmarkPick'
 import { BranchForm } from './BranchForm'
 import { Controls } from './Controls'
 import { Performance } from './Performance'
+import { ReviewsView } from './ReviewsView'
 import { Setup } from './Setup'
 import { TradesView } from './TradesView'
 
@@ -34,8 +35,8 @@ interface RunSearch {
   node?: string | undefined
 }
 
-type Tab = 'performance' | 'trades' | 'log' | 'setup'
-const TABS: Tab[] = ['performance', 'trades', 'log', 'setup']
+type Tab = 'performance' | 'trades' | 'reviews' | 'log' | 'setup'
+const TABS: Tab[] = ['performance', 'trades', 'reviews', 'log', 'setup']
 
 export function RunPage() {
   const { jobId } = useParams({ from: '/app/runs/$jobId' })
@@ -67,7 +68,7 @@ function Run({ jobId }: { jobId: string }) {
   if (isMissing(jobResult.error)) {
     return (
       <div className="page">
-        <Empty title={t('run.missing')}>
+        <Empty title={t('run.missing')} isPage>
           <Link to="/app/runs">{t('run.missing.all')}</Link>
         </Empty>
       </div>
@@ -105,6 +106,8 @@ function SelectedTab({ tab, job, curves }: { tab: Tab; job: Job; curves: UseQuer
   switch (tab) {
     case 'trades':
       return <TradesView job={job} curves={curves.data} />
+    case 'reviews':
+      return <ReviewsView job={job} />
     case 'log':
       return <JobLogPanel jobId={job.job_id} expectType={job.kind} initialJob={job} />
     case 'setup':

@@ -7,15 +7,14 @@ import { PriceChart } from '@/charts/PriceChart'
 import { agentSessions, bars as barsQuery } from '@/server/queries'
 import type { Curves, Job } from '@/server/types'
 import { signClass, useFormat } from '@/shared/format'
+import { shortId } from '@/shared/ids'
 import { useText, useWord } from '@/shared/i18n'
-import { More, Segments } from '@/shared/ui/parts'
+import { Segments } from '@/shared/ui/parts'
 import { Empty, Failed, Loading, Note } from '@/shared/ui/states'
 import { type Column, SortTable } from '@/shared/ui/table'
 import { degradedDays } from './curves'
 import { ledgerRows, type LedgerRow } from './ledgerRows'
 import { type RoundTrip, roundTrips } from './roundTrips'
-
-const PAGE = 150
 
 /** With more symbols, a list replaces the buttons. */
 const MAX_BUTTONS = 8
@@ -148,20 +147,19 @@ function Trips({ job, trips }: { job: Job; trips: RoundTrip[] }) {
   const t = useText()
   const word = useWord()
   const format = useFormat()
-  const [count, setCount] = useState(PAGE)
   const market = job.simulation?.market
   const columns = useMemo<Column<RoundTrip>[]>(
     () => [
       { id: 'symbol', label: t('word.symbol'), sort: (trip) => trip.symbol, cell: (trip) => trip.symbol, stays: true },
-      { id: 'opened', label: t('trades.opened'), sort: (trip) => trip.opened.session.date, cell: (trip) => <EntryLink job={job} row={trip.opened} />, className: () => 'tnum' },
+      { id: 'opened', label: t('trades.opened'), sort: (trip) => trip.opened.session.date, csv: { opened_date: (trip) => trip.opened.session.date }, cell: (trip) => <EntryLink job={job} row={trip.opened} />, className: () => 'tnum' },
       { id: 'side', label: t('trades.side'), sort: (trip) => trip.side, cell: (trip) => <span className={`act ${trip.side}`}>{word('side', trip.side)}</span> },
       { id: 'pnl', label: t('trades.pnl'), title: t('trades.pnl.what'), num: true, sort: (trip) => trip.pnl, cell: (trip) => format.gain(trip.pnl, market), className: (trip) => signClass(trip.pnl) },
       { id: 'return', label: t('trades.return'), num: true, sort: (trip) => trip.return, cell: (trip) => format.change(trip.return), className: (trip) => signClass(trip.return) },
-      { id: 'closed', label: t('trades.closed'), sort: (trip) => trip.closed?.session.date, cell: (trip) => (trip.closed ? <EntryLink job={job} row={trip.closed} /> : <span className="tag">{t('trades.open')}</span>), className: () => 'tnum' },
+      { id: 'closed', label: t('trades.closed'), sort: (trip) => trip.closed?.session.date, csv: { closed_date: (trip) => trip.closed?.session.date }, cell: (trip) => (trip.closed ? <EntryLink job={job} row={trip.closed} /> : <span className="tag">{t('trades.open')}</span>), className: () => 'tnum' },
       { id: 'quantity', label: t('word.quantity'), num: true, sort: (trip) => trip.quantity, cell: (trip) => format.quantity(trip.quantity) },
-      { id: 'entry', label: t('trades.entry'), num: true, sort: (trip) => trip.entry, cell: (trip) => format.price(trip.entry) },
-      { id: 'exit', label: t('trades.exit'), num: true, sort: (trip) => trip.exit, cell: (trip) => format.price(trip.exit) },
-      { id: 'days', label: t('trades.days'), title: t('trades.days.what'), num: true, sort: daysHeld, cell: (trip) => format.count(daysHeld(trip)) },
+      { id: 'entry', label: t('trades.entry'), num: true, sort: (trip) => trip.entry, csv: { mean_entry_price: (trip) => trip.entry }, cell: (trip) => format.price(trip.entry) },
+      { id: 'exit', label: t('trades.exit'), num: true, sort: (trip) => trip.exit, csv: { mean_exit_price: (trip) => trip.exit }, cell: (trip) => format.price(trip.exit) },
+      { id: 'days', label: t('trades.days'), title: t('trades.days.what'), num: true, sort: daysHeld, csv: { calendar_days_held: daysHeld }, cell: (trip) => format.count(daysHeld(trip)) },
       { id: 'fills', label: t('trades.fills'), num: true, sort: (trip) => trip.fills, cell: (trip) => format.count(trip.fills) },
       { id: 'cause', label: t('trades.cause'), sort: (trip) => trip.closed?.position.action_type, cell: (trip) => (trip.closed ? word('cause', trip.closed.position.action_type) : '') },
     ],
@@ -177,8 +175,7 @@ function Trips({ job, trips }: { job: Job; trips: RoundTrip[] }) {
           {t('trades.total', { count: closed.length, won })} <b className={`tnum ${signClass(total)}`}>{format.gain(total, market)}</b>
         </p>
       )}
-      <SortTable label={t('trades.trips')} columns={columns} rows={trips} rowKey={(trip) => trip.id} limit={count} tall />
-      <More has={trips.length > count} busy={false} onMore={() => setCount(count + PAGE * 4)} />
+      <SortTable label={t('trades.trips')} name={`round-trips-${shortId(job.job_id)}`} columns={columns} rows={trips} rowKey={(trip) => trip.id} />
     </>
   )
 }
@@ -192,27 +189,21 @@ function Fills({ job, rows }: { job: Job; rows: LedgerRow[] }) {
   const t = useText()
   const word = useWord()
   const format = useFormat()
-  const [count, setCount] = useState(PAGE)
   const market = job.simulation?.market
   const columns = useMemo<Column<LedgerRow>[]>(
     () => [
-      { id: 'day', label: t('word.day'), sort: ({ session }) => session.date, cell: (row) => <EntryLink job={job} row={row} />, className: () => 'tnum' },
+      { id: 'day', label: t('word.day'), sort: ({ session }) => session.date, csv: { date: ({ session }) => session.date, agent: ({ session }) => session.model, session_id: ({ session }) => session.session_id, action_id: ({ position }) => position.action_id }, cell: (row) => <EntryLink job={job} row={row} />, className: () => 'tnum' },
       { id: 'action', label: t('word.action'), sort: ({ position }) => position.action_type, cell: ({ position }) => <span className={`act ${position.action_type}`}>{word('side', position.action_type)}</span> },
       { id: 'symbol', label: t('word.symbol'), sort: ({ position }) => position.symbol, cell: ({ position }) => position.symbol },
       { id: 'quantity', label: t('word.quantity'), num: true, sort: ({ position }) => position.amount, cell: ({ position }) => format.quantity(position.amount) },
       { id: 'price', label: t('word.price'), num: true, sort: ({ position }) => position.price, cell: ({ position }) => format.price(position.price) },
-      { id: 'cash', label: t('word.cash.after'), num: true, sort: ({ position }) => position.cash_after, cell: ({ position }) => format.money(position.cash_after, market) },
-      { id: 'value', label: t('word.value'), num: true, sort: ({ position }) => position.portfolio_value, cell: ({ position }) => format.money(position.portfolio_value, market) },
+      { id: 'cash', label: t('word.cash.after'), num: true, sort: ({ position }) => position.cash_after, csv: { cash_after: ({ position }) => position.cash_after }, cell: ({ position }) => format.money(position.cash_after, market) },
+      { id: 'value', label: t('word.value'), num: true, sort: ({ position }) => position.portfolio_value, csv: { portfolio_value: ({ position }) => position.portfolio_value }, cell: ({ position }) => format.money(position.portfolio_value, market) },
     ],
     [t, word, format, job, market],
   )
   if (rows.length === 0) return <Empty title={t('run.fills.none')} />
-  return (
-    <>
-      <SortTable label={t('run.fills')} columns={columns} rows={rows} rowKey={({ session, position }) => `${session.session_id} ${position.action_id}`} limit={count} tall />
-      <More has={rows.length > count} busy={false} onMore={() => setCount(count + PAGE * 4)} />
-    </>
-  )
+  return <SortTable label={t('run.fills')} name={`fills-${shortId(job.job_id)}`} columns={columns} rows={rows} rowKey={({ session, position }) => `${session.session_id} ${position.action_id}`} />
 }
 
 /** The date some calendar days earlier. */

@@ -1,26 +1,35 @@
 // Suggested branch points, and the equivalent command.
-import type { Branch } from '@/server/types'
+import type { Branch, NodeRule } from '@/server/types'
 
-/** The roles of a desk, in the order of its graph. */
-const ROLES = [
-  'Market Analyst',
-  'Sentiment Analyst',
-  'News Analyst',
-  'Fundamentals Analyst',
-  'Bull Researcher',
-  'Bear Researcher',
-  'Research Manager',
-  'Trader',
-  'Aggressive Analyst',
-  'Conservative Analyst',
-  'Neutral Analyst',
-  'Portfolio Manager',
-] as const
+/** Suggestions for this many symbols. A desk of a large universe would have thousands. */
+const MAX_SYMBOLS = 12
+const KINDS = ['solo', 'external']
 
-/** Nodes that a run of these symbols probably has. The server validates them. */
-export function nodesOf(symbols: string[], agent: string): string[] {
-  if (!agent.startsWith('desk')) return ['solo#1', 'post#1']
-  return symbols.slice(0, 12).flatMap((symbol) => [symbol, ...ROLES.map((role) => `${symbol}/${role}#1`)])
+/** The agents whose day has this node; `null` for all of them. */
+function kindOf(rule: NodeRule): string | null {
+  if (rule.llm != null || rule.phase === 'orders') return 'desk'
+  return KINDS.includes(rule.phase) ? rule.phase : null
+}
+
+/**
+ * Where a day of this kind of agent can be cut, in the order of the day. A desk's symbol has nodes from its first bar on,
+ * which the server checks.
+ */
+export function cutsOf(rules: NodeRule[], kind: string, symbols: string[]): string[] {
+  const own = rules.filter((rule) => [kind, null].includes(kindOf(rule)))
+  const roles = own.filter((rule) => rule.llm != null)
+  return own.flatMap((rule) => {
+    if (rule.llm == null) return [`${rule.name}#1`]
+    if (rule !== roles[0]) return []
+    return symbols.slice(0, MAX_SYMBOLS).flatMap((symbol) => [symbol, ...roles.map((role) => `${symbol}/${role.name}#1`)])
+  })
+}
+
+/** A node and a step of this kind of agent. */
+export function exampleCuts(kind: string, symbols: string[]): string {
+  const symbol = symbols[0] ?? 'AAPL'
+  if (kind === 'desk') return `${symbol}, ${symbol}/Trader#1`
+  return kind === 'external' ? 'external#1, external#1/turn#3' : 'solo#1, solo#1/model#3'
 }
 
 /** Quotes a shell argument. */

@@ -111,7 +111,7 @@ function Agent({ agent, options, error, removable, onChange, onRemove }: AgentPr
 function DeskFields({ agent, options, error, onChange }: Pick<AgentProps, 'agent' | 'options' | 'error' | 'onChange'>) {
   const t = useText()
   const has = (name: Analyst) => agent.analysts.includes(name)
-  const toggle = (name: Analyst, on: boolean) => onChange({ analysts: (options.analysts as Analyst[]).filter((one) => (one === name ? on : has(one))) })
+  const toggle = (name: Analyst, on: boolean) => onChange({ analysts: options.analysts.filter((one) => (one === name ? on : has(one))) })
   const quick = problemOf(agent.quick, options)
   const deep = problemOf(agent.deep, options)
   return (
@@ -130,7 +130,7 @@ function DeskFields({ agent, options, error, onChange }: Pick<AgentProps, 'agent
       </div>
       <div className="row wrap" role="group" aria-label={t('new.analysts')}>
         <span className="second">{t('new.analysts')}</span>
-        {(options.analysts as Analyst[]).map((name) => (
+        {options.analysts.map((name) => (
           <label key={name} className="chip">
             <input type="checkbox" checked={has(name)} onChange={(event) => toggle(name, event.target.checked)} />
             {t(`analyst.${name}`)}

@@ -1,7 +1,7 @@
 // The name, tags and note of a run, edited in its row.
 import { type FormEvent, useEffect, useRef, useState } from 'react'
 import { ApiError } from '@/server/client'
-import { useLabels } from '@/server/runList'
+import { useLabels } from '@/server/labels'
 import type { Job } from '@/server/types'
 import { useText } from '@/shared/i18n'
 

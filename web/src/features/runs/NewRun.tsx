@@ -7,7 +7,7 @@ import { options as optionsQuery } from '@/server/queries'
 import type { DatasetOption, Options } from '@/server/types'
 import { useStartExperiment, useStartRun } from '@/server/writes'
 import { useFormat } from '@/shared/format'
-import { type TextKey, type Translate, useLanguage, useText } from '@/shared/i18n'
+import { type TextKey, textOr, type Translate, useLanguage, useText } from '@/shared/i18n'
 import { Dialog } from '@/shared/ui/dialog'
 import { Icon } from '@/shared/ui/icons'
 import { Command, Empty, Failed, Loading, Note } from '@/shared/ui/states'
@@ -230,7 +230,7 @@ function Form({ options, onClose }: { options: Options; onClose: () => void }) {
         <Note title={t('new.command')}>{command === null && <p className="second">{t('new.command.none')}</p>}
           <Command text={command ?? toCurl(draft, options, location.origin)} />
         </Note>
-        <p className="hint quiet">{t('new.baselines', { names: options.baselines.map((name) => t(`baseline.${name as 'buy_and_hold'}`)).join(', ') })}</p>
+        <p className="hint quiet">{t('new.baselines', { names: options.baselines.map((name) => textOr(t, `baseline.${name}`, name)).join(', ') })}</p>
       </div>
       <div className="sheet-foot">
         <button type="button" className="button" onClick={onClose}>

@@ -1,8 +1,8 @@
 // One run in the list. Cells of agents have a line for each agent.
-import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
-import type { ReactNode } from 'react'
+import { memo, type ReactNode, useCallback, useMemo } from 'react'
 import { Sparkline } from '@/charts/Sparkline'
+import { useFollowed } from '@/server/followed'
 import { job as jobQuery, jobResults } from '@/server/queries'
 import type { Job, RangeResult } from '@/server/types'
 import { hasStopped } from '@/server/types'
@@ -25,9 +25,14 @@ interface Props {
   isEditing: boolean
   canEdit: boolean
   now: number
-  onSelect: (isSelected: boolean) => void
-  onEdit: (isEditing: boolean) => void
+  onSelect: (id: string, isSelected: boolean) => void
+  onEdit: (id: string | null) => void
 }
+
+/** How often an active run and its results are read. */
+const everyFewSeconds = () => 5000
+const untilStopped = (job: Job | undefined) => (job && hasStopped(job.status) ? false : 4000)
+const never = () => false as const
 
 /** What a run is called: its name, or what it trades. */
 export function runTitle(job: Job, t: Translate): string {
@@ -41,50 +46,63 @@ export function edgeOf(result: RangeResult | undefined): number | null {
   return gain != null && hold != null ? gain - hold : null
 }
 
-export function RunRow({ job: listed, columns, isSettled, isSelected, isEditing, canEdit, now, onSelect, onEdit }: Props) {
+export const RunRow = memo(function RunRow({ job: listed, columns, isSettled, isSelected, isEditing, canEdit, now, onSelect, onEdit }: Props) {
   const t = useText()
+  const id = listed.job_id
   // An active run is followed by itself: the list may be too long to read again.
   const isActive = !hasStopped(listed.status)
-  const current = useQuery({
-    ...jobQuery(listed.job_id),
-    enabled: isActive && isSettled,
-    refetchInterval: (query) => (query.state.data && hasStopped(query.state.data.status) ? false : 4000),
-  })
-  const job = isActive && current.data ? { ...current.data, labels: listed.labels } : listed
-  const results = useQuery({
-    ...jobResults(job.job_id),
-    // Before the first day has ended there are none.
-    enabled: isSettled && (job.progress.completed + job.progress.skipped > 0 || hasStopped(job.status)),
-    refetchInterval: isSettled && !hasStopped(job.status) ? 5000 : false,
-  })
-  const agents = job.simulation?.agents ?? []
-  const resultOf = (name: string) => results.data?.results.find((result) => result.model === name)
-  const placeholder = results.data === undefined && !results.error ? '…' : ABSENT
+  const current = useFollowed(jobQuery, id, isActive && isSettled, untilStopped).data
+  const job = useMemo(() => (isActive && current ? { ...current, labels: listed.labels } : listed), [isActive, current, listed])
+  const isRunning = !hasStopped(job.status)
+  // Before the first day has ended there are none.
+  const hasResults = job.progress.completed + job.progress.skipped > 0 || !isRunning
+  const { data, error } = useFollowed(jobResults, id, isSettled && hasResults, isRunning ? everyFewSeconds : never)
   const title = runTitle(job, t)
-  const each = (cell: (name: string, result: RangeResult | undefined, isLlm: boolean) => ReactNode) =>
-    agents.map((agent) => (
-      <span key={agent.name} className="runs-line">
-        {cell(agent.name, resultOf(agent.name), agent.is_llm)}
-      </span>
-    ))
+  const toggleEdit = useCallback(() => onEdit(isEditing ? null : id), [onEdit, isEditing, id])
   return (
     <>
       <span role="cell" className="runs-cell select">
-        <input type="checkbox" aria-label={t('runs.select', { run: title })} checked={isSelected} onChange={(event) => onSelect(event.target.checked)} />
+        <input type="checkbox" aria-label={t('runs.select', { run: title })} checked={isSelected} onChange={(event) => onSelect(id, event.target.checked)} />
       </span>
-      {columns.map(({ key, isNumber }) => (
-        <span key={key} role="cell" className={`runs-cell ${key} ${isNumber ? 'num' : ''}`}>
-          <Cell name={key} job={job} title={title} each={each} placeholder={placeholder} now={now} edit={canEdit ? () => onEdit(!isEditing) : null} />
-        </span>
-      ))}
+      <Cells job={job} columns={columns} results={data?.results} placeholder={data === undefined && !error ? '…' : ABSENT} now={now} edit={canEdit ? toggleEdit : null} />
       {isEditing && (
         <div role="cell" className="runs-editor">
-          <LabelForm job={job} onClose={() => onEdit(false)} />
+          <LabelForm job={job} onClose={() => onEdit(null)} />
         </div>
       )}
     </>
   )
+})
+
+interface CellsProps {
+  job: Job
+  columns: Column[]
+  results: RangeResult[] | undefined
+  placeholder: string
+  now: number
+  edit: (() => void) | null
 }
+
+/** Rendered only if what they show has changed, not whenever the list scrolls. */
+const Cells = memo(function Cells({ job, columns, results, placeholder, now, edit }: CellsProps) {
+  const t = useText()
+  const title = runTitle(job, t)
+  const each = (cell: (name: string, result: RangeResult | undefined, isLlm: boolean) => ReactNode) =>
+    (job.simulation?.agents ?? []).map((agent) => (
+      <span key={agent.name} className="runs-line">
+        {cell(
+          agent.name,
+          results?.find((result) => result.model === agent.name),
+          agent.is_llm,
+        )}
+      </span>
+    ))
+  return columns.map(({ key, isNumber }) => (
+    <span key={key} role="cell" className={`runs-cell ${key} ${isNumber ? 'num' : ''}`}>
+      <Cell name={key} job={job} title={title} each={each} placeholder={placeholder} now={now} edit={edit} />
+    </span>
+  ))
+})
 
 interface CellProps {
   name: ColumnKey

@@ -4,13 +4,16 @@ import { QueryClientProvider } from '@tanstack/react-query'
 import { createMemoryHistory, createRootRoute, createRoute, createRouter, RouterProvider } from '@tanstack/react-router'
 import { fireEvent, render, screen, waitFor, within } from '@testing-library/react'
 import { http, HttpResponse } from 'msw'
-import { beforeEach, expect, it } from 'vitest'
+import { beforeEach, expect, it, vi } from 'vitest'
+import { Sparkline } from '@/charts/Sparkline'
 import { makeQueryClient } from '@/server/cache'
 import { I18nProvider } from '@/shared/i18n'
 import { changeSettings } from '@/shared/settings'
 import { network, respondWith } from '@/test/network'
 import { parseRunsSearch } from './address'
 import { RunsPage } from './RunsPage'
+
+vi.mock('@/charts/Sparkline', () => ({ Sparkline: vi.fn(() => null) }))
 
 const job = (id: string, labels: object = {}) => ({
   job_id: id,
@@ -104,6 +107,18 @@ it('links two to six selected runs to their comparison', async () => {
   const link = await screen.findByRole('link', { name: 'Compare 2 runs' })
   const address = new URL(link.getAttribute('href') ?? '', 'http://localhost')
   expect([address.pathname, address.searchParams.get('select')]).toEqual(['/app/compare', 'job:job-1,job:job-2'])
+})
+
+it('renders no cells again when a row is selected or the list scrolls', async () => {
+  await open('/app/runs')
+  const box = await screen.findByRole('checkbox', { name: 'Select Autumn to compare' })
+  await screen.findByText('3 runs loaded')
+  await waitFor(() => expect(screen.queryByText('…')).toBeNull())
+  vi.mocked(Sparkline).mockClear()
+  fireEvent.click(box)
+  expect(box).toHaveProperty('checked', true)
+  fireEvent.scroll(screen.getByRole('table'), { target: { scrollTop: 5 } })
+  expect(Sparkline).not.toHaveBeenCalled()
 })
 
 it('edits labels in the row, and sends only what was edited', async () => {

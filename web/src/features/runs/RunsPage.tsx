@@ -8,12 +8,13 @@ import type { Job } from '@/server/types'
 import { useFormat } from '@/shared/format'
 import { useText } from '@/shared/i18n'
 import { useTitle } from '@/shared/title'
+import { ExportMenu } from '@/shared/ui/exportMenu'
 import { Icon } from '@/shared/ui/icons'
 import { Operate } from '@/shared/ui/operate'
 import { Empty, Failed, Loading } from '@/shared/ui/states'
 import { isFiltered, queryOf, type RunsSearch } from './address'
 import { chooseColumn, type Column, COLUMNS, useColumns } from './columns'
-import { downloadRuns, downloadRunsPng, MAX_IN_IMAGE, MAX_WITH_METRICS } from './exportRuns'
+import { readRuns, runsImage } from './exportRuns'
 import { Filters } from './Filters'
 import { NewRun } from './NewRun'
 import { RunsTable } from './RunsTable'
@@ -37,12 +38,16 @@ export function RunsPage() {
   }, [hasNextPage, isFetching, fetchNextPage])
   const change = useCallback((part: Partial<RunsSearch>) => void navigate({ search: (now) => ({ ...now, ...part }), replace: true }), [navigate])
   const open = (isOpen: boolean) => void navigate({ search: (now) => ({ ...now, new: isOpen ? true : undefined }), replace: !isOpen })
-  const select = (id: string, isSelected: boolean) => {
-    const next = new Set(selected)
-    if (isSelected) next.add(id)
-    else next.delete(id)
-    setSelected(next)
-  }
+  const select = useCallback(
+    (id: string, isSelected: boolean) =>
+      setSelected((now) => {
+        const next = new Set(now)
+        if (isSelected) next.add(id)
+        else next.delete(id)
+        return next
+      }),
+    [],
+  )
   const isEmpty = query.data !== undefined && jobs.length === 0
   return (
     <div className="page">
@@ -109,30 +114,12 @@ function Tools({ search, jobs, columns, selected, hasMore }: ToolsProps) {
   const t = useText()
   const format = useFormat()
   const client = useQueryClient()
-  const [busy, setBusy] = useState(false)
-  const [note, setNote] = useState<string | null>(null)
-  const run = async (work: () => Promise<string | null>) => {
-    setBusy(true)
-    setNote(null)
-    try {
-      setNote(await work())
-    } catch (error) {
-      setNote(error instanceof Error ? error.message : String(error))
-    } finally {
-      setBusy(false)
-    }
-  }
-  const csv = async () => ((await downloadRuns(client, queryOf(search))) ? null : t('runs.csv.short', { count: MAX_WITH_METRICS }))
-  const png = async () => {
-    await downloadRunsPng(client, jobs, t, format)
-    return jobs.length > MAX_IN_IMAGE ? t('runs.png.short', { count: MAX_IN_IMAGE }) : null
-  }
   const canCompare = selected.size >= MIN_COMPARED && selected.size <= MAX_COMPARED
   const items = [...selected].map((id) => `job:${id}`).join(',')
   return (
     <div className="runs-tools">
       <span className="second grow" role="status">
-        {note ?? (busy ? t('runs.csv.busy') : t(hasMore ? 'runs.loaded.more' : 'runs.loaded', { count: jobs.length }))}
+        {t(hasMore ? 'runs.loaded.more' : 'runs.loaded', { count: jobs.length })}
       </span>
       {selected.size > 0 &&
         (canCompare ? (
@@ -160,14 +147,7 @@ function Tools({ search, jobs, columns, selected, hasMore }: ToolsProps) {
           ))}
         </div>
       </details>
-      <button type="button" className="button small" disabled={busy} title={t('runs.csv.title')} onClick={() => void run(csv)}>
-        <Icon name="export" />
-        {t('runs.csv')}
-      </button>
-      <button type="button" className="button small" disabled={busy} title={t('runs.png.title')} onClick={() => void run(png)}>
-        <Icon name="export" />
-        {t('runs.png')}
-      </button>
+      <ExportMenu what={t('runs.title')} name="runs" csv={() => readRuns(client, queryOf(search), t)} image={() => runsImage(client, jobs, t, format)} />
     </div>
   )
 }

@@ -77,8 +77,8 @@ export function RunsTable({ jobs, columns, order, onOrder, selected, onSelect, c
                 isEditing={editing === id}
                 canEdit={canEdit}
                 now={now}
-                onSelect={(isSelected) => onSelect(id, isSelected)}
-                onEdit={(isEditing) => setEditing(isEditing ? id : null)}
+                onSelect={onSelect}
+                onEdit={setEditing}
               />
             </div>
           )

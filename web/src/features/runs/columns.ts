@@ -1,4 +1,5 @@
 // The columns of the list of runs. The reader chooses which ones are shown.
+import { useMemo } from 'react'
 import type { TextKey } from '@/shared/i18n'
 import { changeSettings, useSettings } from '@/shared/settings'
 import type { Sort } from './address'
@@ -29,7 +30,7 @@ export const COLUMNS: Column[] = [
   { key: 'quality', text: 'runs.research', width: 'minmax(118px, 1fr)', sort: 'quality', isFixed: true },
   { key: 'dataset', text: 'runs.column.dataset', width: 'minmax(90px, 0.8fr)', sort: 'dataset', isExtra: true },
   { key: 'period', text: 'runs.column.period', width: 'minmax(110px, 0.9fr)', sort: 'start_date', isExtra: true },
-  { key: 'cost', text: 'runs.cost', width: '76px', isNumber: true },
+  { key: 'cost', text: 'runs.cost', width: '96px', isNumber: true },
   { key: 'created', text: 'runs.column.created', width: '88px', sort: 'created' },
 ]
 
@@ -44,7 +45,7 @@ export function gridOf(columns: Column[]): { tracks: string; width: string } {
 /** The columns shown, in their order. */
 export function useColumns(): Column[] {
   const chosen = useSettings().runColumns ?? FIRST_CHOICE
-  return COLUMNS.filter((column) => column.isFixed || chosen.includes(column.key))
+  return useMemo(() => COLUMNS.filter((column) => column.isFixed || chosen.includes(column.key)), [chosen])
 }
 
 export function chooseColumn(shown: Column[], key: ColumnKey, isShown: boolean): void {

@@ -3,16 +3,16 @@ import type { QueryClient } from '@tanstack/react-query'
 import { jobResults } from '@/server/queries'
 import { readAllRuns, type RunListQuery } from '@/server/runList'
 import type { Job, RangeResult } from '@/server/types'
-import { type CsvValue, downloadCsv } from '@/shared/csv'
+import type { CsvValue, TableData } from '@/shared/csv'
 import type { Format } from '@/shared/format'
 import type { Translate } from '@/shared/i18n'
-import { downloadTablePng } from '@/shared/png'
+import type { TextTable } from '@/shared/png'
 import { edgeOf, runTitle } from './RunRow'
 
 /** Metrics are one request per run. */
-export const MAX_WITH_METRICS = 200
+const MAX_WITH_METRICS = 200
 /** The rows of an image. */
-export const MAX_IN_IMAGE = 100
+const MAX_IN_IMAGE = 100
 const AT_ONCE = 6
 
 const JOB = ['job_id', 'name', 'tags', 'note', 'status', 'created_at', 'dataset', 'dataset_hash', 'start_date', 'end_date', 'model_days', 'completed_days', 'degraded_days', 'failed_days', 'cost_usd', 'input_tokens', 'output_tokens', 'agent', 'model'] as const
@@ -41,13 +41,11 @@ export function rowsOf(jobs: readonly Job[], results: Results | null): { columns
   return { columns: results ? [...JOB, ...METRICS] : [...JOB], rows }
 }
 
-/** Downloads all matching runs. Returns whether the file has metrics. */
-export async function downloadRuns(client: QueryClient, query: RunListQuery): Promise<boolean> {
+/** All matching runs. */
+export async function readRuns(client: QueryClient, query: RunListQuery, t: Translate): Promise<TableData> {
   const jobs = await readAllRuns(query)
   const results = jobs.length > MAX_WITH_METRICS ? null : await readResults(client, jobs)
-  const { columns, rows } = rowsOf(jobs, results)
-  downloadCsv('runs.csv', columns, rows)
-  return results !== null
+  return { ...rowsOf(jobs, results), note: results ? undefined : t('runs.csv.short', { count: MAX_WITH_METRICS }) }
 }
 
 async function readResults(client: QueryClient, jobs: readonly Job[]): Promise<Results> {
@@ -63,8 +61,8 @@ async function readResults(client: QueryClient, jobs: readonly Job[]): Promise<R
   return found
 }
 
-/** Downloads the first loaded runs as an image. */
-export async function downloadRunsPng(client: QueryClient, jobs: readonly Job[], t: Translate, format: Format): Promise<void> {
+/** The first loaded runs, as an image shows them. */
+export async function runsImage(client: QueryClient, jobs: readonly Job[], t: Translate, format: Format): Promise<TextTable> {
   const shown = jobs.slice(0, MAX_IN_IMAGE)
   const results = await readResults(client, shown)
   const columns = [
@@ -83,5 +81,5 @@ export async function downloadRunsPng(client: QueryClient, jobs: readonly Job[],
       ]
     }),
   )
-  await downloadTablePng('runs.png', columns, rows)
+  return { columns, rows, note: jobs.length > MAX_IN_IMAGE ? t('runs.png.short', { count: MAX_IN_IMAGE }) : undefined }
 }

@@ -11,6 +11,7 @@ const options: Options = {
   ],
   providers: [{ provider: 'openai', configured: false, problem: 'the key is not set' }],
   datasets: [{ name: 'us', hash: 'abc', symbols: ['AAPL', 'IBM', 'brk.b'], indexes: ['SPX'], universes: [], first_day: '2000-03-01', last_day: '2013-03-01', market: null }],
+  nodes: [],
   baselines: ['buy_and_hold'],
   markets: [],
   analysts: ['market', 'social', 'news', 'fundamentals'],

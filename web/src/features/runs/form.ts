@@ -1,7 +1,7 @@
 // The state of the New run form, its validation, and the request and command that it produces. No React.
 import type { AgentBody, DatasetOption, ExperimentBody, Options, Trigger } from '@/server/types'
 
-export type Analyst = 'market' | 'social' | 'news' | 'fundamentals'
+export type Analyst = Options['analysts'][number]
 
 export interface AgentDraft {
   /** `named`: an agent of the server's configuration. */
@@ -99,7 +99,7 @@ export function emptyAgent(model: string, language: 'en' | 'zh', options: Pick<O
     language,
     quick: '',
     deep: '',
-    analysts: options.analysts as Analyst[],
+    analysts: options.analysts,
     debateRounds: String(options.defaults.max_debate_rounds),
     riskRounds: String(options.defaults.max_risk_discuss_rounds),
   }

@@ -6,8 +6,10 @@ import { seenBy, type ExposureFilter } from '@/server/queries'
 import type { SeenByRead, SeenBySession } from '@/server/types'
 import { useFormat } from '@/shared/format'
 import { useText, useWord } from '@/shared/i18n'
-import { HouseTag, More } from '@/shared/ui/parts'
+import { HouseTag } from '@/shared/ui/parts'
+import { restOf } from '@/shared/ui/rest'
 import { Failed, Loading } from '@/shared/ui/states'
+import { type Column, SortTable } from '@/shared/ui/table'
 import { nameOf, scopeOf } from './places'
 
 interface Props {
@@ -18,71 +20,70 @@ interface Props {
 
 export function SeenBy({ filter, zone }: Props) {
   const t = useText()
+  const format = useFormat()
   const query = useInfiniteQuery(seenBy(filter))
   const rows = query.data?.pages.flatMap((page) => page.sessions) ?? []
   if (query.isPending) return <Loading rows={3} />
   if (query.error && rows.length === 0) return <Failed error={query.error} retry={() => void query.refetch()} />
   if (rows.length === 0) return <p className="panel-body second">{t('given.to.nobody')}</p>
-  return (
-    <div className="scroll-x">
-      <table className="grid-table" aria-label={t('given.to')}>
-        <thead>
-          <tr>
-            <th>{t('word.day')}</th>
-            <th>{t('runs.agent')}</th>
-            <th>{t('given.to.where')}</th>
-            <th className="num">{t('given.to.times')}</th>
-            <th>{t('shown.newest')}</th>
-            <th>{t('given.to.run')}</th>
-          </tr>
-        </thead>
-        <tbody>
-          {rows.map((row) => (
-            <Row key={row.session_id} row={row} zone={zone} />
-          ))}
-        </tbody>
-      </table>
-      <More has={query.hasNextPage} busy={query.isFetchingNextPage} onMore={() => void query.fetchNextPage()} />
-    </div>
-  )
-}
-
-function Row({ row, zone }: { row: SeenBySession; zone: Props['zone'] }) {
-  const format = useFormat()
-  const first = row.reads[0]
-  // A step may have read it more than once, for example as bars and for an indicator.
-  const steps = row.reads.filter((read, at) => row.reads.findIndex((other) => other.path === read.path) === at)
-  const params = { jobId: row.job_id, date: row.date, model: row.model }
-  return (
-    <tr>
-      <td className="tnum nowrap">
-        <Link to="/app/runs/$jobId/$date/$model" params={params} search={searchOf(first)}>
+  const columns: Column<SeenBySession>[] = [
+    {
+      id: 'date',
+      label: t('word.day'),
+      sort: (row) => row.date,
+      csv: { job_id: (row) => row.job_id, session_id: (row) => row.session_id, date: (row) => row.date },
+      className: () => 'tnum nowrap',
+      cell: (row) => (
+        <Link to="/app/runs/$jobId/$date/$model" params={paramsOf(row)} search={searchOf(row.reads[0])}>
           <time dateTime={row.date}>{format.day(row.date)}</time>
         </Link>
-      </td>
-      <td>
+      ),
+    },
+    {
+      id: 'agent',
+      label: t('runs.agent'),
+      sort: (row) => row.model,
+      csv: { agent: (row) => row.model, is_llm: (row) => row.is_llm },
+      cell: (row) => (
         <span className="row">
           {row.model} <HouseTag isLlm={row.is_llm} />
         </span>
-      </td>
-      <td>
-        <span className="row nowrap" title={steps.map((read) => read.path).join('\n')}>
-          {steps.slice(0, 1).map((read) => (
-            <Link key={read.path} to="/app/runs/$jobId/$date/$model" params={params} search={searchOf(read)}>
-              <Read read={read} />
-            </Link>
-          ))}
-          {steps.length > 1 && <span className="quiet tnum">+{steps.length - 1}</span>}
-        </span>
-      </td>
-      <td className="num">{format.count(row.read_count)}</td>
-      <td className="tnum nowrap second">{format.instantIn(first?.known_at, zone)}</td>
-      <td>
+      ),
+    },
+    { id: 'paths', label: t('given.to.where'), csv: { paths: (row) => stepsOf(row).map((read) => read.path).join(' ') }, cell: (row) => <Reads row={row} /> },
+    { id: 'reads', label: t('given.to.times'), num: true, sort: (row) => row.read_count, cell: (row) => format.count(row.read_count) },
+    { id: 'known_at', label: t('shown.newest'), sort: (row) => row.reads[0]?.known_at, className: () => 'tnum nowrap second', cell: (row) => format.instantIn(row.reads[0]?.known_at, zone) },
+    {
+      id: 'run',
+      label: t('given.to.run'),
+      sort: (row) => row.job_id,
+      csv: null,
+      cell: (row) => (
         <Link to="/app/runs/$jobId" params={{ jobId: row.job_id }} className="mono quiet" title={row.job_id}>
           {shortId(row.job_id)}
         </Link>
-      </td>
-    </tr>
+      ),
+    },
+  ]
+  return <SortTable label={t('given.to')} name="seen-by" columns={columns} rows={rows} rowKey={(row) => String(row.session_id)} rest={restOf(query, (page) => page.sessions)} />
+}
+
+const paramsOf = (row: SeenBySession) => ({ jobId: row.job_id, date: row.date, model: row.model })
+
+/** A step may have read it more than once, for example as bars and for an indicator. */
+const stepsOf = ({ reads }: SeenBySession) => reads.filter((read, at) => reads.findIndex((other) => other.path === read.path) === at)
+
+function Reads({ row }: { row: SeenBySession }) {
+  const steps = stepsOf(row)
+  return (
+    <span className="row nowrap" title={steps.map((read) => read.path).join('\n')}>
+      {steps.slice(0, 1).map((read) => (
+        <Link key={read.path} to="/app/runs/$jobId/$date/$model" params={paramsOf(row)} search={searchOf(read)}>
+          <Read read={read} />
+        </Link>
+      ))}
+      {steps.length > 1 && <span className="quiet tnum">+{steps.length - 1}</span>}
+    </span>
   )
 }
 

@@ -1,13 +1,14 @@
 // Every model call: what was sent, what came back, tokens, cost and how it ended.
 import { useState } from 'react'
 import type { Message, Step } from '@/server/types'
+import type { TableData } from '@/shared/csv'
 import { ABSENT, useFormat } from '@/shared/format'
 import { useText, useWord } from '@/shared/i18n'
 import { useCode } from '@/shared/i18n/codes'
 import { CopyButton } from '@/shared/ui/copy'
 import { More, Tag } from '@/shared/ui/parts'
-import { ScrollX } from '@/shared/ui/scroll'
 import { Empty, Failed, Loading } from '@/shared/ui/states'
+import { TableFrame } from '@/shared/ui/table'
 import { MessageText } from '@/transcript/MessageText'
 import { requestOf, responseOf, textOfRequest } from './calls'
 import { placeOf } from './desk'
@@ -30,24 +31,22 @@ export function modelCalls({ steps, desk }: Pick<Reading, 'steps' | 'desk'>): St
 
 export function CallsView({ reading }: { reading: Reading }) {
   const t = useText()
-  const { steps, desk, day, session } = reading
+  const { steps } = reading
   const calls = modelCalls(reading)
   const [count, setCount] = useState(ROWS)
   const [open, setOpen] = useState<string | null>(null)
   if (steps.isPending) return <Loading />
   if (steps.error && calls.length === 0) return <Failed error={steps.error} />
   if (calls.length === 0) return <Empty title={t('calls.none')} />
-  const model = day?.metadata.model ?? reading.job.simulation?.agents.find((agent) => agent.name === session.model)?.model ?? ABSENT
   return (
     <>
-      <p className="panel-body second">
-        {t(desk.isDesk ? 'calls.model.desk' : 'calls.model', { model })} {t('calls.what')}
-      </p>
-      <ScrollX label={t('reading.view.calls')}>
+      <p className="panel-body second">{t('calls.what')}</p>
+      <TableFrame label={t('reading.view.calls')} name="model-calls" csv={() => fileOf(calls)} total={calls.length} hasDetails>
         <table className="grid-table">
           <thead>
             <tr>
               <th>{t('calls.call')}</th>
+              <th>{t('calls.model')}</th>
               <th>{t('calls.outcome')}</th>
               <th className="num">{t('calls.input')}</th>
               <th className="num">{t('calls.output')}</th>
@@ -61,10 +60,20 @@ export function CallsView({ reading }: { reading: Reading }) {
             ))}
           </tbody>
         </table>
-      </ScrollX>
+      </TableFrame>
       <More has={calls.length > count} busy={false} onMore={() => setCount(count + ROWS)} />
     </>
   )
+}
+
+function fileOf(calls: Step[]): TableData {
+  return {
+    columns: ['path', 'model', 'state', 'outcome', 'finish_reason', 'attempts', 'interrupted', 'reused_from', 'input_tokens', 'output_tokens', 'estimated_calls', 'cost_usd', 'started_at', 'ended_at'],
+    rows: calls.map((call) => [
+      call.path, call.model, call.state, call.outcome, call.finish_reason, call.attempts, call.interrupted, call.reused_from,
+      call.input_tokens, call.output_tokens, call.estimated_calls, call.cost_usd, call.started_at, call.ended_at,
+    ]),
+  }
 }
 
 interface CallProps {
@@ -90,9 +99,10 @@ function Call({ call, isOpen, onToggle, reading }: CallProps) {
             {word('node', place.name)} · <span className="mono">{call.path.slice(place.scope.length + 1)}</span>
           </button>
         </td>
+        <td className="mono">{call.model ?? ABSENT}</td>
         <td>
           <span className="row wrap">
-            {isOk ? code('outcome', 'ok') : <Tag kind="warn" title={call.outcome ?? call.state}>{call.outcome ? code('outcome', call.outcome) : code('step_state', call.state)}</Tag>}
+            {isOk ? <Finish reason={call.finish_reason} /> : <Tag kind="warn" title={call.outcome ?? call.state}>{call.outcome ? code('outcome', call.outcome) : code('step_state', call.state)}</Tag>}
             {call.reused_from && <Tag title={call.reused_from}>{t('tape.reused')}</Tag>}
             {call.attempts > 1 && <Tag kind="warn">{t('tape.attempts', { count: call.attempts })}</Tag>}
             {call.interrupted > 0 && <Tag kind="warn">{t('tape.interrupted', { count: call.interrupted })}</Tag>}
@@ -107,14 +117,22 @@ function Call({ call, isOpen, onToggle, reading }: CallProps) {
         <td className="num">{seconds === null ? ABSENT : format.duration(seconds)}</td>
       </tr>
       {isOpen && (
-        <tr>
-          <td colSpan={6} className={css.call}>
+        <tr data-detail="">
+          <td colSpan={7} className={css.call}>
             <Documents call={call} reading={reading} />
           </td>
         </tr>
       )}
     </>
   )
+}
+
+/** Why a response ended. A truncated or blocked one is marked. */
+function Finish({ reason }: { reason: string | null | undefined }) {
+  const code = useCode()
+  if (reason == null) return code('outcome', 'ok')
+  const text = code('finish_reason', reason)
+  return reason === 'stop' || reason === 'tool_calls' ? text : <Tag kind="warn" title={reason}>{text}</Tag>
 }
 
 function Documents({ call, reading: { session, conversation, goTo } }: { call: Step; reading: Reading }) {

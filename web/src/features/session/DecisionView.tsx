@@ -19,7 +19,7 @@ export function DecisionView({ reading }: { reading: Reading }) {
   const t = useText()
   const { conversation, day, session } = reading
   const head = useQuery({ ...sessionHead(session.session_id), enabled: session.status === 'completed' })
-  const message = decisionOf(session.conversation ?? [], reading.desk.isDesk ? reading.desk.symbol : null)
+  const message = decisionOf(reading.table, session.conversation ?? [], reading.desk.isDesk ? reading.desk.symbol : null)
   const isUndecided = qualityOf(day?.provenance.data_quality)?.state === 'no_decision'
   if (conversation.isPending) return <Loading rows={8} />
   return (

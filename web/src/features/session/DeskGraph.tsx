@@ -2,22 +2,22 @@
 import { useFormat } from '@/shared/format'
 import { textOr, useText, useWord } from '@/shared/i18n'
 import { useReasons } from '@/shared/i18n/codes'
-import { type Node, PHASES, phaseTotal } from './desk'
+import { type Node, phaseTotal } from './desk'
 
 interface Props {
   nodes: Node[]
+  phases: string[]
   selected: string | null
   onSelect: (scope: string | null) => void
 }
 
-export function DeskGraph({ nodes, selected, onSelect }: Props) {
+export function DeskGraph({ nodes, phases, selected, onSelect }: Props) {
   const t = useText()
   const format = useFormat()
-  const visible = nodes.filter((node) => node.phase !== 'other' && !(node.phase === 'book' && node.name !== 'sizing'))
   return (
     <div className="graph" role="group" aria-label={t('desk.graph')}>
-      {PHASES.map((phase) => {
-        const own = visible.filter((node) => node.phase === phase)
+      {phases.map((phase) => {
+        const own = nodes.filter((node) => node.phase === phase)
         if (own.length === 0) return null
         const took = phaseTotal(own, phase)
         return (

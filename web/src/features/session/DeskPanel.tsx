@@ -4,7 +4,7 @@ import { DeskGraph } from './DeskGraph'
 import type { Reading } from './useReading'
 
 /** The desk as a graph. Nothing for a single conversation. */
-export function DeskPanel({ reading: { desk, view, select } }: { reading: Reading }) {
+export function DeskPanel({ reading: { desk, table, view, select } }: { reading: Reading }) {
   const t = useText()
   // The decision comes first, and a graph would fill the screen of a phone.
   const opens = view !== 'decision' && !window.matchMedia('(max-width: 860px)').matches
@@ -21,7 +21,7 @@ export function DeskPanel({ reading: { desk, view, select } }: { reading: Readin
   )
   return (
     <FoldPanel name="desk" title={t('desk.graph')} opens={opens} tools={tools}>
-      <DeskGraph nodes={desk.ofSymbol} selected={desk.selected} onSelect={select} />
+      <DeskGraph nodes={desk.ofSymbol} phases={table.phases} selected={desk.selected} onSelect={select} />
     </FoldPanel>
   )
 }

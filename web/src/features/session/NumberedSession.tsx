@@ -18,7 +18,7 @@ export function NumberedSession() {
       {query.isPending && <Loading rows={12} />}
       {query.error && <Failed error={query.error} retry={() => void query.refetch()} />}
       {query.data === null && (
-        <Empty title={t('session.missing')}>
+        <Empty title={t('session.missing')} isPage>
           <Link to="/app/runs">{t('run.missing.all')}</Link>
         </Empty>
       )}

@@ -3,7 +3,8 @@ import { useQuery } from '@tanstack/react-query'
 import type { ReactNode } from 'react'
 import { sessionLive } from '@/server/queries'
 import { conversationEnd, degradationsOf, ignoredFields, researchFields } from '@/server/recorded'
-import type { DayResult, Job, Session } from '@/server/types'
+import type { DayResult, Degradation, Job, Session } from '@/server/types'
+import { fileName } from '@/shared/fileName'
 import { useFormat } from '@/shared/format'
 import { useText, useWord } from '@/shared/i18n'
 import { useCode, useReasons } from '@/shared/i18n/codes'
@@ -11,6 +12,7 @@ import { Pairs, Tag } from '@/shared/ui/parts'
 import { UnverifiedReason } from '@/shared/ui/pointInTime'
 import { QualityTag, qualityOf, researchOf } from '@/shared/ui/quality'
 import { Empty } from '@/shared/ui/states'
+import { type Column, SortTable } from '@/shared/ui/table'
 
 interface Props {
   job: Job
@@ -53,6 +55,22 @@ export function ProvenanceView({ job, session, day, symbol }: Props) {
       [t('provenance.reason'), research.degraded_reason ? <span key="reason" title={research.degraded_reason}>{reasons.full(research.degraded_reason)}</span> : '–'],
     )
   }
+  const lost: Column<Degradation>[] = [
+    { id: 'symbol', label: t('word.symbol'), sort: (one) => one.symbol, cell: (one) => one.symbol },
+    { id: 'node', label: t('provenance.node'), sort: (one) => one.node, cell: (one) => word('node', one.node) },
+    {
+      id: 'kind',
+      label: t('calls.outcome'),
+      sort: (one) => one.kind,
+      cell: (one) => (
+        <Tag kind="warn" title={one.kind}>
+          {one.kind === 'timeout' ? code('node_failure', 'timeout') : code('outcome', 'failed')}
+        </Tag>
+      ),
+    },
+    { id: 'reason', label: t('orders.reason'), sort: (one) => one.reason, cell: (one) => <span title={one.reason}>{reasons.why(one.reason)}</span> },
+    { id: 'elapsed_ms', label: t('calls.took'), num: true, sort: (one) => one.elapsed_ms, cell: (one) => (one.elapsed_ms == null ? '–' : format.duration(one.elapsed_ms / 1000)) },
+  ]
   return (
     <div className="panel-body stack sections tall">
       {result && (
@@ -80,23 +98,7 @@ export function ProvenanceView({ job, session, day, symbol }: Props) {
       {degradations.length > 0 && (
         <section>
           <h3 className="table-title">{t('provenance.lost')}</h3>
-          <table className="grid-table">
-            <tbody>
-              {degradations.map((one, index) => (
-                <tr key={index}>
-                  <td>{one.symbol}</td>
-                  <td>{word('node', one.node)}</td>
-                  <td>
-                    <Tag kind="warn" title={one.kind}>
-                      {one.kind === 'timeout' ? code('node_failure', 'timeout') : code('outcome', 'failed')}
-                    </Tag>
-                  </td>
-                  <td title={one.reason}>{reasons.why(one.reason)}</td>
-                  <td className="num">{one.elapsed_ms == null ? '–' : format.duration(one.elapsed_ms / 1000)}</td>
-                </tr>
-              ))}
-            </tbody>
-          </table>
+          <SortTable label={t('provenance.lost')} name={fileName('degradations', session.date, session.model)} columns={lost} rows={degradations} rowKey={(one) => `${one.symbol ?? ''} ${one.node} ${one.reason}`} />
         </section>
       )}
       {missing.length > 0 && (

@@ -3,14 +3,15 @@ import { useQuery } from '@tanstack/react-query'
 import { Link, useParams } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
 import { useLiveJob } from '@/server/live'
-import { dayResult, dayStatus, job as jobQuery, session as sessionQuery } from '@/server/queries'
-import { type DayResult, hasStopped, type Job, type Session, type Status } from '@/server/types'
+import { dayResult, dayStatus, job as jobQuery, options, session as sessionQuery } from '@/server/queries'
+import { type DayResult, hasStopped, type Job, type NodeRule, type Session, type Status } from '@/server/types'
 import { useFormat } from '@/shared/format'
 import { useText } from '@/shared/i18n'
 import { isMissing } from '@/shared/missing'
 import { Empty, Failed, Loading, Note } from '@/shared/ui/states'
 import { DegradedNote } from './DegradedNote'
 import { DeskPanel } from './DeskPanel'
+import { ReviewPanel } from './ReviewPanel'
 import { SessionHead } from './SessionHead'
 import { SessionViews } from './SessionViews'
 import { TimePanel } from './TimePanel'
@@ -25,27 +26,28 @@ export function SessionPage() {
   const status = useQuery(dayStatus(jobId, date, model))
   const session = useQuery(sessionQuery(jobId, date, model))
   const day = useQuery(dayResult(jobId, date, model))
+  const offered = useQuery(options())
 
-  if (job.isPending || session.isPending || status.isPending || day.isPending) return <Page><Loading rows={12} /></Page>
+  if (job.isPending || session.isPending || status.isPending || day.isPending || offered.isPending) return <Page><Loading rows={12} /></Page>
   if (isMissing(job.error)) {
     return (
       <Page>
-        <Empty title={t('run.missing')}>
+        <Empty title={t('run.missing')} isPage>
           <Link to="/app/runs">{t('run.missing.all')}</Link>
         </Empty>
       </Page>
     )
   }
-  const error = job.error ?? session.error ?? status.error ?? day.error
-  if (!job.data || !status.data || (error && !session.data)) {
-    const retry = () => void Promise.all([job.refetch(), session.refetch(), status.refetch(), day.refetch()])
+  const error = job.error ?? session.error ?? status.error ?? day.error ?? offered.error
+  if (!job.data || !status.data || !offered.data || (error && !session.data)) {
+    const retry = () => void Promise.all([job.refetch(), session.refetch(), status.refetch(), day.refetch(), offered.refetch()])
     return <Page><Failed error={error} retry={retry} /></Page>
   }
   return (
     <Page>
       <SessionHead job={job.data} status={status.data} date={date} model={model} session={session.data ?? null} day={day.data ?? null} connection={connection} />
       {session.data ? (
-        <Body key={session.data.session_id} job={job.data} head={session.data} day={day.data ?? null} />
+        <Body key={session.data.session_id} job={job.data} head={session.data} day={day.data ?? null} rules={offered.data.nodes} />
       ) : (
         <NotStarted status={status.data} date={date} model={model} doneBefore={day.data?.done_before[0]?.job_id} />
       )}
@@ -82,9 +84,9 @@ function NotStarted({ status, date, model, doneBefore }: NotStartedProps) {
   )
 }
 
-function Body({ job, head, day }: { job: Job; head: Session; day: DayResult | null }) {
+function Body({ job, head, day, rules }: { job: Job; head: Session; day: DayResult | null; rules: NodeRule[] }) {
   const t = useText()
-  const reading = useReading(job, head, day)
+  const reading = useReading(job, head, day, rules)
   return (
     <>
       {day?.metadata.error && (
@@ -95,6 +97,7 @@ function Body({ job, head, day }: { job: Job; head: Session; day: DayResult | nu
       <DegradedNote reading={reading} />
       <DeskPanel reading={reading} />
       <SessionViews reading={reading} />
+      <ReviewPanel session={head} />
       <TimePanel reading={reading} />
     </>
   )

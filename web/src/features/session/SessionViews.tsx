@@ -15,13 +15,13 @@ import { type Reading, type View, VIEWS } from './useReading'
 
 export function SessionViews({ reading }: { reading: Reading }) {
   const t = useText()
-  const { day, conversation, steps, reads, memories, desk, view, go, search } = reading
+  const { day, conversation, steps, reads, memories, desk, table, view, go, search } = reading
   const counts: Record<View, number | null> = {
     decision: null,
     conversation: conversation.remaining > 0 && desk.selected === null && !desk.isDesk ? conversation.total : conversation.visible.length,
     calls: modelCalls(reading).length,
     orders: (day?.trades.length ?? 0) + (day?.rejections.length ?? 0),
-    shown: readers(reads.ofNode).agent.length,
+    shown: readers(table, reads.ofNode).agent.length,
     memory: memories.count,
     provenance: null,
     tape: steps.ofNode.length,
@@ -48,7 +48,7 @@ export function SessionViews({ reading }: { reading: Reading }) {
 
 function Selected({ reading }: { reading: Reading }) {
   const t = useText()
-  const { job, session, day, steps, reads, memories, desk, search, goTo, toMemory, market, zone, dataset } = reading
+  const { job, session, day, steps, reads, memories, desk, table, search, goTo, toMemory, market, zone, dataset } = reading
   switch (reading.view) {
     case 'decision':
       return <DecisionView reading={reading} />
@@ -58,9 +58,9 @@ function Selected({ reading }: { reading: Reading }) {
       return <CallsView key={desk.selected ?? ''} reading={reading} />
     case 'orders':
       if (!day) return <Empty title={t('session.open')} />
-      return <OrdersView session={session} day={day} steps={steps.all} exposures={reads.all} recalled={memories.all} market={market} open={search.order} dataset={dataset?.hash ?? ''} zone={zone} onGo={goTo} onMemory={toMemory} />
+      return <OrdersView table={table} session={session} day={day} steps={steps.all} exposures={reads.all} recalled={memories.all} market={market} open={search.order} dataset={dataset?.hash ?? ''} zone={zone} onGo={goTo} onMemory={toMemory} />
     case 'shown':
-      return <DataSeenView reads={reads.ofNode} pending={reads.isPending} error={reads.error} dataset={dataset} zone={zone} onGo={goTo} />
+      return <DataSeenView table={table} reads={reads.ofNode} pending={reads.isPending} error={reads.error} dataset={dataset} zone={zone} onGo={goTo} />
     case 'memory':
       return <RecalledMemories recalled={memories.data} error={memories.error} session={session} zone={zone} item={search.item} onGo={goTo} />
     case 'provenance':

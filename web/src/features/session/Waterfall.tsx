@@ -1,10 +1,11 @@
 // The timing of each node, or of each call of a conversation.
-import { useMemo, useState } from 'react'
+import { useMemo, useRef, useState } from 'react'
 import { useFormat } from '@/shared/format'
 import { useText, useWord } from '@/shared/i18n'
 import { useReasons } from '@/shared/i18n/codes'
+import { ExportMenu } from '@/shared/ui/exportMenu'
 import { More } from '@/shared/ui/parts'
-import { DEEP_MODEL_ROLES, type Node } from './desk'
+import type { Node } from './desk'
 
 /** Rows per page: a long conversation has thousands of calls. */
 const ROWS = 300
@@ -33,7 +34,7 @@ export function Waterfall({ nodes, selected, onSelect, byCall }: Props) {
   const rows = useMemo<Row[]>(() => {
     const timed = nodes.filter((node) => node.start !== null)
     const barClass = (node: Node, open: boolean) =>
-      `bar${DEEP_MODEL_ROLES.has(node.name) ? ' deep' : ''}${node.state === 'degraded' ? ' degraded' : ''}${open ? ' open' : ''}`
+      `bar${node.llm === 'deep' ? ' deep' : ''}${node.state === 'degraded' ? ' degraded' : ''}${open ? ' open' : ''}`
     if (byCall) {
       return timed.flatMap((node) =>
         node.calls.map((call) => ({
@@ -60,11 +61,19 @@ export function Waterfall({ nodes, selected, onSelect, byCall }: Props) {
   }, [nodes, byCall, word, reasons])
   const total = rows.reduce((max, row) => row.bars.reduce((end, bar) => Math.max(end, bar.end), max), 1)
   const [count, setCount] = useState(ROWS)
+  const box = useRef<HTMLDivElement>(null)
+  const csv = () => ({
+    columns: ['node', 'call', 'start_ms', 'end_ms'],
+    rows: rows.flatMap((row) => row.bars.map((bar) => [row.scope, bar.title, bar.start, bar.end])),
+  })
 
   if (rows.length === 0) return <p className="panel-body quiet">{t('waterfall.none')}</p>
   return (
     <div className="waterfall-box">
-      <div className="waterfall" role="group" aria-label={t('waterfall.label')}>
+      <div className="chart-tools row">
+        <ExportMenu what={t('waterfall.label')} name="timing" csv={csv} image={() => box.current} />
+      </div>
+      <div className="waterfall" role="group" aria-label={t('waterfall.label')} ref={box}>
         {rows.slice(0, count).map((row) => (
           <div key={row.key} className={`waterfall-row${selected === row.scope && !byCall ? ' selected' : ''}`}>
             <button type="button" className="clip" onClick={() => onSelect(selected === row.scope ? null : row.scope)}>

@@ -1,17 +1,19 @@
 // The decision of a session, and the orders that it led to. No React.
 import type { DayResult, Message } from '@/server/types'
-import { DECIDING_ROLE, placeOf } from './desk'
+import { type NodeTable, placeOf } from './desk'
 
 /**
  * The message that holds the decision: the last one of the desk's deciding role on the instrument, or the last words of
  * a single agent. Messages after the close, which write memories, are not decisions.
  */
-export function decisionOf(messages: Message[], symbol: string | null): Message | null {
+export function decisionOf(table: NodeTable, messages: Message[], symbol: string | null): Message | null {
   return (
     messages.findLast((message) => {
       if (message.role !== 'assistant' || message.content.trim() === '') return false
       const place = placeOf(message.path)
-      return symbol === null ? place.name === 'solo' : place.name === DECIDING_ROLE && (place.symbol === symbol || place.symbol === null)
+      const rule = table.of(place.name)
+      if (!rule?.decides) return false
+      return symbol === null ? rule.llm == null : rule.llm != null && (place.symbol === symbol || place.symbol === null)
     }) ?? null
   )
 }

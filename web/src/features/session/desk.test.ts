@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest'
 import type { Step } from '@/server/types'
+import { TABLE } from '@/test/nodes'
 import { isDesk, nodesOf, phaseTotal, placeOf, symbolsOf } from './desk'
 
 const step = (path: string, from: number, to: number | null, part: Partial<Step> = {}): Step => ({
@@ -8,6 +9,8 @@ const step = (path: string, from: number, to: number | null, part: Partial<Step>
   class: 'external',
   state: to === null ? 'intent' : 'done',
   outcome: to === null ? null : 'ok',
+  model: 'house::momentum',
+  finish_reason: to === null ? null : 'stop',
   detached: false,
   seq: 1,
   digest: 'd',
@@ -41,7 +44,7 @@ it('builds nodes from steps, in graph order, with times since the first call', (
     step('AAPL/node#1', 2500, 2500, { class: 'local', kind: 'node' }),
     step('summary#1/model#1', 9000, 9500, { detached: true }),
   ]
-  const nodes = nodesOf(steps, [], [], false)
+  const nodes = nodesOf(TABLE, steps, [], [], false)
   expect(nodes.map((node) => [node.name, node.start, node.end, node.calls.length])).toEqual([
     ['Market Analyst', 0, 1500, 2],
     ['News Analyst', 0, 1000, 1],
@@ -55,7 +58,7 @@ it('builds nodes from steps, in graph order, with times since the first call', (
 
 it('marks the degraded node only for the right instrument', () => {
   const steps = [step('AAPL/Bull Researcher#1/model#1', 0, 100), step('IBM/Bull Researcher#1/model#1', 0, 100)]
-  const nodes = nodesOf(steps, [], [{ symbol: 'IBM', node: 'Bull Researcher', kind: 'timeout', reason: 'bull_researcher_timeout', elapsed_ms: 30_000 }], false)
+  const nodes = nodesOf(TABLE, steps, [], [{ symbol: 'IBM', node: 'Bull Researcher', kind: 'timeout', reason: 'bull_researcher_timeout', elapsed_ms: 30_000 }], false)
   expect(nodes.map((node) => [node.symbol, node.state, node.reason, node.end])).toEqual([
     ['AAPL', 'ok', null, 100],
     ['IBM', 'degraded', 'bull_researcher_timeout', 30_000],
@@ -64,7 +67,7 @@ it('marks the degraded node only for the right instrument', () => {
 
 it('shows running and waiting nodes while the session runs', () => {
   const steps = [step('AAPL/Market Analyst#1/model#1', 0, 100), step('AAPL/Bull Researcher#1/model#1', 100, null)]
-  const states = new Map(nodesOf(steps, [], [], true).map((node) => [node.name, node.state]))
+  const states = new Map(nodesOf(TABLE, steps, [], [], true).map((node) => [node.name, node.state]))
   expect(states.get('Market Analyst')).toBe('ok')
   expect(states.get('Bull Researcher')).toBe('running')
   expect(states.get('Portfolio Manager')).toBe('waiting')
@@ -73,6 +76,16 @@ it('shows running and waiting nodes while the session runs', () => {
 })
 
 it('handles a session without steps', () => {
-  expect(nodesOf([], [], [], false)).toEqual([])
-  expect(nodesOf([], [], [], true)).toEqual([])
+  expect(nodesOf(TABLE, [], [], [], false)).toEqual([])
+  expect(nodesOf(TABLE, [], [], [], true)).toEqual([])
+})
+
+it('lets debaters take turns, and puts an unknown node after the roles', () => {
+  const paths = ['Bull Researcher#1', 'Bear Researcher#1', 'Bull Researcher#2', 'Bear Researcher#2', 'Research Manager#1', 'Oracle#1'].map((node) => `AAPL/${node}/model#1`)
+  const steps = [...paths, 'sizing#1/order#1', 'close#1/order#1', 'pre#1/order#1'].map((path, index) => step(path, index, index + 1))
+  const nodes = nodesOf(TABLE, steps, [], [], false)
+  expect(nodes.map((node) => node.scope)).toEqual(['pre#1', ...paths.map((path) => path.slice(0, path.lastIndexOf('/'))), 'sizing#1', 'close#1'])
+  expect(nodes.map((node) => node.phase).slice(5)).toEqual(['research', null, 'orders', 'books'])
+  expect(TABLE.phases).toEqual(['analyst', 'research', 'trading', 'risk', 'portfolio', 'orders'])
+  expect(TABLE.upstream.slice(0, 2)).toEqual(['Neutral Analyst', 'Trader'])
 })

@@ -1,34 +1,28 @@
 // A session's nodes with their timing and state, computed from its steps. No React.
-import type { Degradation, Message, Step } from '@/server/types'
+import { deskPhases } from '@/server/nodes'
+import type { Degradation, Message, NodeRule, Step } from '@/server/types'
 
-export type Phase = 'analyst' | 'research' | 'trading' | 'risk' | 'portfolio' | 'book' | 'other'
+/** The nodes that sessions have, as the server lists them. */
+export interface NodeTable {
+  of: (name: string) => NodeRule | undefined
+  /** A desk's roles, in the order of its graph. */
+  roles: NodeRule[]
+  /** The phases of a desk's graph, in order: those of its roles, then its orders. */
+  phases: string[]
+  /** The roles upstream of the decision, nearest first. */
+  upstream: string[]
+}
 
-export const PHASES: Phase[] = ['analyst', 'research', 'trading', 'risk', 'portfolio', 'book']
-
-/** The roles of a desk, in the order of its graph. A test compares them with the program's own table. */
-export const ROLES: [string, Phase][] = [
-  ['Market Analyst', 'analyst'],
-  ['Sentiment Analyst', 'analyst'],
-  ['News Analyst', 'analyst'],
-  ['Fundamentals Analyst', 'analyst'],
-  ['Bull Researcher', 'research'],
-  ['Bear Researcher', 'research'],
-  ['Research Manager', 'research'],
-  ['Trader', 'trading'],
-  ['Aggressive Analyst', 'risk'],
-  ['Conservative Analyst', 'risk'],
-  ['Neutral Analyst', 'risk'],
-  ['Portfolio Manager', 'portfolio'],
-]
-
-const PHASE_OF = new Map(ROLES)
-const RANK = new Map(ROLES.map(([name], index) => [name, index]))
-/** The role whose answer is the desk's decision. */
-export const DECIDING_ROLE = 'Portfolio Manager'
-/** The roles upstream of the decision, nearest first. */
-export const UPSTREAM_ROLES = ROLES.map(([name]) => name).filter((name) => name !== DECIDING_ROLE).reverse()
-/** Roles that use the deep model. */
-export const DEEP_MODEL_ROLES = new Set(['Research Manager', 'Portfolio Manager'])
+export function nodeTable(rules: NodeRule[]): NodeTable {
+  const byName = new Map(rules.map((rule) => [rule.name, rule]))
+  const roles = rules.filter((rule) => rule.llm != null)
+  return {
+    of: (name) => byName.get(name),
+    roles,
+    phases: [...deskPhases(rules), 'orders'],
+    upstream: roles.filter((rule) => !rule.decides).map((rule) => rule.name).reverse(),
+  }
+}
 
 export interface Place {
   /** `AAPL/Trader#1`. */
@@ -66,7 +60,12 @@ export interface Call {
 }
 
 export interface Node extends Place {
-  phase: Phase
+  /** As in the table; `null` for a node that is not in it. */
+  phase: string | null
+  /** Its place in the graph. */
+  order: number
+  /** Of a desk's role: its model. */
+  llm: string | null
   state: NodeState
   reason: string | null
   start: number | null
@@ -80,10 +79,14 @@ export interface Node extends Place {
 
 const at = (text: string | null | undefined) => (text ? Date.parse(text) : Number.NaN)
 
-function emptyNode(place: Place): Node {
+function emptyNode(place: Place, table: NodeTable): Node {
+  const rule = table.of(place.name)
   return {
     ...place,
-    phase: PHASE_OF.get(place.name) ?? (BOOK_NODES.has(place.name) ? 'book' : 'other'),
+    phase: rule?.phase ?? null,
+    // A node of another version comes after the roles.
+    order: rule?.order ?? (table.roles[table.roles.length - 1]?.order ?? 0) + 0.5,
+    llm: rule?.llm ?? null,
     state: 'ok',
     reason: null,
     start: null,
@@ -96,15 +99,13 @@ function emptyNode(place: Place): Node {
   }
 }
 
-const BOOK_NODES = new Set(['pre', 'sizing', 'bar', 'close', 'post'])
-
 /** All nodes of a session in graph order. Symbols are in the order of their first step. */
-export function nodesOf(steps: Step[], messages: Message[], degradations: Degradation[], running: boolean, now?: number): Node[] {
+export function nodesOf(table: NodeTable, steps: Step[], messages: Message[], degradations: Degradation[], running: boolean, now?: number): Node[] {
   const nodes = new Map<string, Node>()
   const nodeAt = (path: string) => {
     const place = placeOf(path)
     let node = nodes.get(place.scope)
-    if (!node) nodes.set(place.scope, (node = emptyNode(place)))
+    if (!node) nodes.set(place.scope, (node = emptyNode(place, table)))
     return node
   }
   const own = steps.filter((step) => !step.detached && placeOf(step.path).name !== '')
@@ -143,36 +144,33 @@ export function nodesOf(steps: Step[], messages: Message[], degradations: Degrad
       if (node.start !== null && degradation.elapsed_ms != null) node.end = Math.max(node.end ?? 0, node.start + degradation.elapsed_ms)
     }
   }
-  if (running) addWaiting(nodes)
+  if (running) addWaiting(nodes, table)
   return [...nodes.values()].sort(
-    (a, b) => rank(a) - rank(b) || a.round - b.round || (a.start ?? Infinity) - (b.start ?? Infinity),
+    (a, b) => a.order - b.order || a.round - b.round || (a.start ?? Infinity) - (b.start ?? Infinity),
   )
 }
 
 /** Adds the nodes of a running desk that have not started. */
-function addWaiting(nodes: Map<string, Node>): void {
+function addWaiting(nodes: Map<string, Node>, table: NodeTable): void {
   const present = [...nodes.values()]
-  const symbols = new Set(present.filter((node) => PHASE_OF.has(node.name)).map((node) => node.symbol))
+  const symbols = new Set(present.filter(isRole).map((node) => node.symbol))
   for (const symbol of symbols) {
     const begun = present.filter((node) => node.symbol === symbol)
-    const researched = begun.some((node) => node.phase !== 'analyst' && PHASE_OF.has(node.name))
-    for (const [name, phase] of ROLES) {
+    const researched = begun.some((node) => node.phase !== 'analyst' && isRole(node))
+    for (const { name, phase } of table.roles) {
       if (begun.some((node) => node.name === name) || (phase === 'analyst' && researched)) continue
       const scope = symbol === null ? `${name}#1` : `${symbol}/${name}#1`
-      nodes.set(scope, { ...emptyNode({ scope, symbol, name, round: 1 }), state: 'waiting' })
+      nodes.set(scope, { ...emptyNode({ scope, symbol, name, round: 1 }, table), state: 'waiting' })
     }
   }
 }
 
-function rank(node: Node): number {
-  const role = RANK.get(node.name)
-  if (role === undefined) return { pre: -1, solo: 50, sizing: 60, bar: 61, close: 62, post: 63 }[node.name] ?? 55
-  // Debaters take turns, round by round.
-  return node.phase === 'research' && node.name !== 'Research Manager' ? 4 : node.phase === 'risk' ? 8 : role
+function isRole(node: Node): boolean {
+  return node.llm !== null
 }
 
 export function isDesk(nodes: Node[]): boolean {
-  return nodes.some((node) => PHASE_OF.has(node.name))
+  return nodes.some(isRole)
 }
 
 export function symbolsOf(nodes: Node[]): string[] {
@@ -180,7 +178,7 @@ export function symbolsOf(nodes: Node[]): string[] {
 }
 
 /** The duration of a phase in ms: the time during which at least one of its nodes ran. */
-export function phaseTotal(nodes: Node[], phase: Phase): number {
+export function phaseTotal(nodes: Node[], phase: string): number {
   const spans = nodes
     .filter((node) => node.phase === phase && node.start !== null && node.end !== null)
     .map((node) => [node.start as number, node.end as number] as const)

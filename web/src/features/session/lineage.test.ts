@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest'
 import type { DayResult, Exposure, Message, Session } from '@/server/types'
+import { TABLE } from '@/test/nodes'
 import { bySeries, lineageOf } from './lineage'
 
 const message = (index: number, path: string, part: Partial<Message>): Message => ({
@@ -23,7 +24,7 @@ it('traces a solo agent’s fill to its order, the preceding message and the dat
   ]
   const reads = [exposure('solo#1/read#1', 'IBM/bars'), exposure('solo#1/read#1', 'AAPL/bars'), exposure('close#1/book#1', 'IBM/bars')]
   const steps = ['solo#1/read#1', 'solo#1/order#1', 'solo#1/order#2', 'solo#1/read#9'].map((path) => ({ path, kind: 'order' })) as never
-  const found = lineageOf({ order_id: '2', symbol: 'IBM' }, session(conversation), null, steps, reads, [])
+  const found = lineageOf(TABLE, { order_id: '2', symbol: 'IBM' }, session(conversation), null, steps, reads, [])
   expect(found.orderPath).toBe('solo#1/order#2')
   expect(found.reason).toBe('the trend is up')
   expect(found.decision?.text).toBe('Now I buy.')
@@ -40,7 +41,7 @@ it('traces a desk’s fill through sizing to the decision and its contributing n
   const day = { metadata: { sizing: { orders: [{ order_id: '1', symbol: 'AAPL' }, { order_id: '2', symbol: 'IBM' }], cuts: [{ symbol: 'IBM', code: 'lot', message: 'whole lots' }, { symbol: 'AAPL', code: 'cash', message: '' }] } } } as unknown as DayResult
   const steps = [{ path: 'sizing#1/order#1', kind: 'order' }, { path: 'sizing#1/order#2', kind: 'order' }] as never
   const recalled = [{ path: 'IBM/Trader#1/message#1', text: '', items: [{ memory_type: 'trade', memory_id: '1', known_at: '', text: 'lesson' }] }, { path: 'AAPL/Trader#1/message#1', text: '', items: [{ memory_type: 'trade', memory_id: '2', known_at: '', text: 'other' }] }]
-  const found = lineageOf({ order_id: '2', symbol: 'IBM' }, session(conversation), day, steps, [], recalled)
+  const found = lineageOf(TABLE, { order_id: '2', symbol: 'IBM' }, session(conversation), day, steps, [], recalled)
   expect(found.orderPath).toBe('sizing#1/order#2')
   expect(found.decision).toMatchObject({ scope: 'IBM/Portfolio Manager#1', text: 'Rating: Buy' })
   expect(found.before.map((link) => link.name)).toEqual(['Trader', 'Bull Researcher'])
@@ -49,7 +50,7 @@ it('traces a desk’s fill through sizing to the decision and its contributing n
 })
 
 it('has no order for a stop', () => {
-  const found = lineageOf({ order_id: null, symbol: 'IBM' }, session([]), null, [], [], [])
+  const found = lineageOf(TABLE, { order_id: null, symbol: 'IBM' }, session([]), null, [], [], [])
   expect(found).toMatchObject({ orderPath: null, decision: null, before: [] })
 })
 

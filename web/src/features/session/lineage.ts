@@ -1,8 +1,8 @@
 // The lineage of a fill. No React.
 import type { DayResult, Exposure, RecalledBlock, Message, Session, Sizing, Step, Trade } from '@/server/types'
 import { argumentOf, sizingOf } from '@/server/recorded'
-import { DECIDING_ROLE, placeOf, UPSTREAM_ROLES } from './desk'
-import { isBooks } from './readers'
+import { type NodeTable, placeOf } from './desk'
+import { phaseOf } from './readers'
 
 const ORDER_TOOLS = new Set(['buy', 'sell', 'short', 'cover'])
 
@@ -42,6 +42,11 @@ function lastOpinion(messages: Message[], symbol: string, name: string): Link | 
   return last ? { scope: placeOf(last.path).scope, path: last.path, name, text: last.content } : null
 }
 
+/** The roles whose response is a desk's decision. */
+function decidingOf(table: NodeTable): string[] {
+  return table.roles.filter((role) => role.decides).map((role) => role.name)
+}
+
 function orderIdOf(message: Message): string | null {
   try {
     const answer = JSON.parse(message.content) as { order_id?: unknown }
@@ -52,6 +57,7 @@ function orderIdOf(message: Message): string | null {
 }
 
 export function lineageOf(
+  table: NodeTable,
   trade: Pick<Trade, 'order_id' | 'symbol'> & Partial<Pick<Trade, 'order' | 'path'>>,
   session: Session,
   day: DayResult | null,
@@ -65,7 +71,7 @@ export function lineageOf(
   const memories = recalled
     .filter((one) => placeOf(one.path).symbol === symbol || placeOf(one.path).symbol === null)
     .flatMap((one) => one.items.map((item) => ({ ...item, path: one.path })))
-  const ofSymbol = exposures.filter((one) => isAbout(one, symbol) && !isBooks(one.path))
+  const ofSymbol = exposures.filter((one) => isAbout(one, symbol) && phaseOf(table, one.path) !== 'books')
 
   const order = trade.order
   const isOtherSession = order != null && order.session_id !== session.session_id
@@ -101,13 +107,13 @@ export function lineageOf(
   }
 
   const nth = sizing.orders.findIndex((order) => order.order_id === trade.order_id)
-  const orderSteps = steps.filter((step) => step.kind === 'order' && placeOf(step.path).name === 'sizing')
+  const orderSteps = steps.filter((step) => step.kind === 'order' && phaseOf(table, step.path) === 'orders')
   return {
     ...base,
     orderPath: trade.order?.path ?? (trade.order_id == null || nth < 0 ? null : (orderSteps[nth]?.path ?? null)),
     reason: null,
-    decision: trade.order_id == null ? null : lastOpinion(messages, symbol, DECIDING_ROLE),
-    before: trade.order_id == null ? [] : UPSTREAM_ROLES.flatMap((name) => lastOpinion(messages, symbol, name) ?? []),
+    decision: trade.order_id == null ? null : decidingOf(table).flatMap((name) => lastOpinion(messages, symbol, name) ?? [])[0] ?? null,
+    before: trade.order_id == null ? [] : table.upstream.flatMap((name) => lastOpinion(messages, symbol, name) ?? []),
     cuts: sizing.cuts.filter((cut) => cut.symbol === symbol),
     reads: ofSymbol,
     memories,

@@ -1,14 +1,11 @@
 // Who read market data in a session: the agent before it decided, the agent after the close, or the books. No React.
 import type { Exposure } from '@/server/types'
-import { placeOf } from './desk'
+import { type NodeTable, placeOf } from './desk'
 
-/** The phases in which the books read: they fill orders and value positions. */
-const BOOKS = new Set(['pre', 'bar', 'close'])
-
-/** Whether a step belongs to the books and not to the agent. */
-export function isBooks(path: string): boolean {
+/** The phase of a step. A node of a symbol is never one of the books or of the memory. */
+export function phaseOf(table: NodeTable, path: string): string | undefined {
   const { symbol, name } = placeOf(path)
-  return symbol === null && BOOKS.has(name)
+  return symbol === null ? table.of(name)?.phase : undefined
 }
 
 export interface Readers {
@@ -18,11 +15,11 @@ export interface Readers {
   books: Exposure[]
 }
 
-export function readers(reads: Exposure[]): Readers {
+export function readers(table: NodeTable, reads: Exposure[]): Readers {
   const found: Readers = { agent: [], after: [], books: [] }
   for (const read of reads) {
-    const { name } = placeOf(read.path)
-    found[isBooks(read.path) ? 'books' : name === 'post' ? 'after' : 'agent'].push(read)
+    const phase = phaseOf(table, read.path)
+    found[phase === 'books' ? 'books' : phase === 'memory' ? 'after' : 'agent'].push(read)
   }
   return found
 }

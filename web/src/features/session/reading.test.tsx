@@ -1,27 +1,17 @@
-import { readFileSync } from 'node:fs'
 import { screen, within } from '@testing-library/react'
 import { expect, it } from 'vitest'
 import { degradationsOf, sizingOf } from '@/server/recorded'
 import type { DayResult, Exposure, Message } from '@/server/types'
+import { TABLE } from '@/test/nodes'
 import { show } from '@/test/render'
 import { requestOf, responseOf, textOfRequest } from './calls'
 import { DataSeenView } from './DataSeenView'
 import { decisionOf, ordersOf } from './decision'
-import { DEEP_MODEL_ROLES, ROLES, UPSTREAM_ROLES } from './desk'
 import { newestOf, readers } from './readers'
 import { viewOf } from './useReading'
 
 const message = (index: number, path: string, part: Partial<Message> = {}): Message => ({ message_index: index, role: 'assistant', content: `message ${index}`, node: path.split('/').slice(0, -1).join('/'), path, timestamp: '2012-10-01T13:30:00Z', ...part })
 const read = (path: string, known: string): Exposure => ({ path, dataset: 'd', series: 'AAPL/bars', rows: 60, first_date: '2012-07-01', last_date: known.slice(0, 10), latest_known_at: known })
-
-it('has the roles of the program, with their phases and models', () => {
-  const source = readFileSync('../crates/agents/src/roles.rs', 'utf8')
-  const table = [...source.matchAll(/role\("([^"]+)", Kind::.*?, Phase::(\w+), (Quick|Deep)\)/g)]
-  expect(table.map(([, name, phase]) => [name, phase?.toLowerCase()])).toEqual(ROLES)
-  expect(table.filter(([, , , model]) => model === 'Deep').map(([, name]) => name)).toEqual([...DEEP_MODEL_ROLES])
-  expect(UPSTREAM_ROLES[0]).toBe('Neutral Analyst')
-  expect(UPSTREAM_ROLES).not.toContain('Portfolio Manager')
-})
 
 it('opens on the decision, and links to a node or a message on the conversation', () => {
   expect(viewOf({})).toBe('decision')
@@ -34,13 +24,13 @@ it('opens on the decision, and links to a node or a message on the conversation'
 
 it('tells the agent’s reads from those after the close and those of the books', async () => {
   const reads = [read('solo#1/read#1', '2012-09-28T20:00:00Z'), read('AAPL/Market Analyst#1/read#2', '2012-10-01T13:30:00Z'), read('close#1/book#1', '2012-10-01T20:00:00Z'), read('bar#1/book#3', '2012-10-01T15:00:00Z'), read('post#1/read#1', '2012-10-01T20:00:00Z')]
-  const found = readers(reads)
+  const found = readers(TABLE, reads)
   expect(found.agent.map((one) => one.path)).toEqual(['solo#1/read#1', 'AAPL/Market Analyst#1/read#2'])
   expect(found.after.map((one) => one.path)).toEqual(['post#1/read#1'])
   expect(found.books.map((one) => one.path)).toEqual(['close#1/book#1', 'bar#1/book#3'])
   expect(newestOf(found.agent)).toBe('2012-10-01T13:30:00Z')
 
-  await show(<DataSeenView reads={reads} pending={false} error={null} dataset={null} zone="America/New_York" onGo={() => {}} />)
+  await show(<DataSeenView table={TABLE} reads={reads} pending={false} error={null} dataset={null} zone="America/New_York" onGo={() => {}} />)
   const agent = screen.getByText('Read by the agent').closest('details') as HTMLElement
   expect(within(agent).getAllByText(/09:30/).length).toBeGreaterThan(0)
   expect(agent.textContent).not.toContain('16:00 EDT, ')
@@ -53,10 +43,10 @@ it('tells the agent’s reads from those after the close and those of the books'
 
 it('finds the decision of an agent and of a desk, and never the words after the close', () => {
   const solo = [message(0, 'solo#1/model#1'), message(1, 'solo#1/model#2', { content: 'I buy.' }), message(2, 'solo#1/model#3', { content: ' ' }), message(3, 'post#1/model#1', { content: 'A lesson.' })]
-  expect(decisionOf(solo, null)?.content).toBe('I buy.')
+  expect(decisionOf(TABLE, solo, null)?.content).toBe('I buy.')
   const desk = [message(0, 'IBM/Portfolio Manager#1/model#1', { content: 'Rating: Buy' }), message(1, 'AAPL/Portfolio Manager#1/model#1', { content: 'Rating: Hold' }), message(2, 'IBM/Trader#1/model#9')]
-  expect(decisionOf(desk, 'IBM')?.content).toBe('Rating: Buy')
-  expect(decisionOf([], null)).toBeNull()
+  expect(decisionOf(TABLE, desk, 'IBM')?.content).toBe('Rating: Buy')
+  expect(decisionOf(TABLE, [], null)).toBeNull()
 })
 
 it('lists fills, rejected and pending orders with the calls that placed them', () => {

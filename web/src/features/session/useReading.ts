@@ -4,9 +4,9 @@ import { useNavigate, useSearch } from '@tanstack/react-router'
 import { useMemo } from 'react'
 import { conversation as conversationQuery, dataset as datasetQuery, exposures as exposuresQuery, sessionMemory, steps as stepsQuery } from '@/server/queries'
 import { degradationsOf } from '@/server/recorded'
-import { type DayResult, type Exposure, hasStopped, type Instructions, type Job, type Message, type RecalledBlock, type RecalledItem, type Session, type Step } from '@/server/types'
+import { type DayResult, type Exposure, hasStopped, type Instructions, type Job, type Message, type NodeRule, type RecalledBlock, type RecalledItem, type Session, type Step } from '@/server/types'
 import { useNow } from '@/shared/now'
-import { isDesk, nodesOf, placeOf, symbolsOf } from './desk'
+import { isDesk, nodesOf, nodeTable, placeOf, symbolsOf } from './desk'
 import { nameOfMemory } from './RecalledMemories'
 import { useNodeKeys } from './useNodeKeys'
 
@@ -37,7 +37,7 @@ export function viewOf(search: Search): View {
 
 export type Reading = ReturnType<typeof useReading>
 
-export function useReading(job: Job, head: Session, day: DayResult | null) {
+export function useReading(job: Job, head: Session, day: DayResult | null, rules: NodeRule[]) {
   const navigate = useNavigate({ from: '/app/runs/$jobId/$date/$model' })
   const search = useSearch({ from: '/app/runs/$jobId/$date/$model' })
   const conversation = useQuery(conversationQuery(job.job_id, head.session_id))
@@ -57,7 +57,8 @@ export function useReading(job: Job, head: Session, day: DayResult | null) {
   // An open call lasts until now.
   const now = useNow(running ? 1000 : 3_600_000)
   const until = running ? now : 0
-  const nodes = useMemo(() => nodesOf(steps, messages, degradations, running, until), [steps, messages, degradations, running, until])
+  const table = useMemo(() => nodeTable(rules), [rules])
+  const nodes = useMemo(() => nodesOf(table, steps, messages, degradations, running, until), [table, steps, messages, degradations, running, until])
   const desk = isDesk(nodes)
   const symbols = symbolsOf(nodes)
   const symbol = search.symbol !== undefined && symbols.includes(search.symbol) ? search.symbol : (symbols[0] ?? null)
@@ -79,6 +80,7 @@ export function useReading(job: Job, head: Session, day: DayResult | null) {
     job,
     session,
     day,
+    table,
     zone: data.data?.zone ?? null,
     dataset: job.simulation?.dataset ?? null,
     market: job.simulation?.market ?? null,

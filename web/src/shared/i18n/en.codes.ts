@@ -74,6 +74,9 @@ export const enCodes: CodeTexts = {
     bad_prompt: 'The prompt could not be rendered',
     no_finish_signal: 'No data read, no order placed, and no finish signal',
     cut_short: 'The answer was truncated',
+    limit: 'The external agent used up its requests',
+    no_decision: 'The external agent read nothing, ordered nothing and said nothing',
+    nondeterministic: 'The external agent did something else when it began the day again',
     timed_out: 'The model timed out',
     rate_limited: 'The provider’s rate limit was reached',
     unavailable: 'The provider was unavailable',
@@ -96,6 +99,12 @@ export const enCodes: CodeTexts = {
     timed_out: 'Timed out',
     refused: 'Rejected',
     unknown: 'Outcome unknown',
+  },
+  finish_reason: {
+    stop: 'Complete',
+    tool_calls: 'Tool calls',
+    length: 'Truncated at the token limit',
+    content_filter: 'Blocked by the content filter',
   },
   step_state: {
     intent: 'In progress',

@@ -110,6 +110,7 @@ export const en = {
   'mode.dev.kept': 'Dev mode: data is stored separately from production.',
 
   'health.ok': 'Server healthy',
+  'health.slow': 'Server slow',
   'health.away': 'Server unreachable',
   'health.failing': 'Server problems:',
 
@@ -199,6 +200,7 @@ export const en = {
   'run.title': 'Run',
   'run.tab.performance': 'Performance',
   'run.tab.trades': 'Trades',
+  'run.tab.reviews': 'Reviews',
   'run.tab.log': 'Log',
   'run.tab.setup': 'Setup',
   'run.usage': '{input} in · {output} out · {cost}',

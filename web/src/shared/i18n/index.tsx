@@ -17,8 +17,13 @@ const NUMBERS = { en: new Intl.NumberFormat(LOCALES.en), zh: new Intl.NumberForm
 
 /** The text with its `{placeholders}` filled. Numbers use the locale; `{count:day|days}` chooses singular or plural. */
 export function translate(language: Language, key: TextKey, values: Values = {}): string {
+  return fill(language, TEXTS[language][key], values)
+}
+
+/** A text with its placeholders filled, as `translate` does. */
+export function fill(language: Language, text: string, values: Values = {}): string {
   const display = (value: string | number) => (typeof value === 'number' ? NUMBERS[language].format(value) : value)
-  return TEXTS[language][key].replace(/\{(\w+)(?::([^|}]*)\|([^}]*))?\}/g, (placeholder, name: string, singular?: string, plural?: string) => {
+  return text.replace(/\{(\w+)(?::([^|}]*)\|([^}]*))?\}/g, (placeholder, name: string, singular?: string, plural?: string) => {
     const value = values[name]
     if (value === undefined) return placeholder
     if (singular === undefined) return display(value)

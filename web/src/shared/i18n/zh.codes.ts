@@ -74,6 +74,9 @@ export const zhCodes: CodeTexts = {
     bad_prompt: '提示词渲染失败',
     no_finish_signal: '未读取数据、未下单，也未发出结束信号',
     cut_short: '回答被截断',
+    limit: '外部智能体的请求次数已用完',
+    no_decision: '外部智能体未读取数据、未下单，也未给出决策',
+    nondeterministic: '外部智能体重新开始当日后行为不一致',
     timed_out: '模型响应超时',
     rate_limited: '触发服务商限流',
     unavailable: '服务商不可用',
@@ -96,6 +99,12 @@ export const zhCodes: CodeTexts = {
     timed_out: '超时',
     refused: '已拒绝',
     unknown: '结果未知',
+  },
+  finish_reason: {
+    stop: '完整',
+    tool_calls: '调用工具',
+    length: '达到 token 上限，已截断',
+    content_filter: '被内容过滤拦截',
   },
   step_state: {
     intent: '进行中',

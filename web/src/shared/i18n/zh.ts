@@ -111,6 +111,7 @@ export const zh: Record<keyof typeof en, string> = {
   'mode.dev.kept': '开发模式：数据与生产环境隔离保存。',
 
   'health.ok': '服务器正常',
+  'health.slow': '服务器响应缓慢',
   'health.away': '服务器离线',
   'health.failing': '服务器异常：',
 
@@ -200,6 +201,7 @@ export const zh: Record<keyof typeof en, string> = {
   'run.title': '回测',
   'run.tab.performance': '绩效',
   'run.tab.trades': '交易明细',
+  'run.tab.reviews': '评价',
   'run.tab.log': '日志',
   'run.tab.setup': '参数',
   'run.usage': '输入 {input} · 输出 {output} · {cost}',

@@ -14,7 +14,7 @@ export function MaskedTag({ masked }: { masked: { mask: string } | null | undefi
 }
 
 /** That days of a result lie before a model’s stated training cut-off, or that the cut-off is not known. */
-export function CutoffTags({ result }: { result: RangeResult }) {
+export function CutoffTags({ result }: { result: Pick<RangeResult, 'training_cutoffs'> }) {
   const t = useText()
   const format = useFormat()
   return result.training_cutoffs.map(({ model, date, days, days_before: before }) => {

@@ -23,12 +23,15 @@ interface EmptyProps {
   children?: ReactNode
   /** The command that adds data. */
   command?: string
+  /** It is the whole page, so that its title is the page's. */
+  isPage?: boolean
 }
 
-export function Empty({ title, children, command }: EmptyProps) {
+export function Empty({ title, children, command, isPage = false }: EmptyProps) {
+  const Title = isPage ? 'h1' : 'h2'
   return (
     <div className="empty">
-      <h2>{title}</h2>
+      <Title>{title}</Title>
       {children}
       {command && <Command text={command} />}
     </div>

@@ -52,13 +52,15 @@ pub(super) fn render(html: &mut Html, data: &ReportData) {
         let kind = match config.kind {
             AgentKind::Solo => words.pick("one agent with tools", "单智能体"),
             AgentKind::Desk => words.pick("desk", "交易团队"),
+            AgentKind::External => words.pick("external agent", "外部智能体"),
         };
         html.text(kind).raw(" · ");
         let models: Vec<String> = config.models().iter().map(ToString::to_string).collect();
         name(html, &models.join(", "));
-        let is_rules = config.models().iter().all(papertape_core::message::ModelName::is_house);
-        let label = if is_rules {
+        let label = if config.is_rule_based() {
             words.pick(" · rules, not an LLM", " · 规则策略，非大模型")
+        } else if models.is_empty() {
+            words.pick("its models are unknown", "所用模型未知")
         } else {
             words.pick(" · LLM", " · 大模型")
         };
@@ -122,11 +124,21 @@ fn facts(data: &ReportData) -> Vec<(&'static str, String)> {
             let status = words.0.status(data.job.status.as_str()).to_owned();
             facts.push((words.pick("Status", "状态"), status));
             facts.push((words.pick("Seed", "随机种子"), config.seed.to_string()));
+            if data.is_bundled {
+                return with_run(data, facts);
+            }
             facts.push((words.pick("Requested", "创建时间"), instant(data.job.created_at)));
             let completed = data.job.completed_at.map_or_else(|| NONE.to_owned(), instant);
             facts.push((words.pick("Completed", "完成时间"), completed));
         }
     }
+    with_run(data, facts)
+}
+
+/// Adds what the runs have in common.
+fn with_run(data: &ReportData, mut facts: Vec<(&'static str, String)>) -> Vec<(&'static str, String)> {
+    let words = data.words;
+    let config = &data.config;
     let starts = data.runs.iter().map(|run| run.result.start_date).min();
     let ends = data.runs.iter().map(|run| run.result.end_date).max();
     if let Some((first, last)) = starts.zip(ends) {
@@ -157,7 +169,9 @@ fn facts(data: &ReportData) -> Vec<(&'static str, String)> {
         config.benchmark.as_ref().map_or(fallback, ToString::to_string),
     ));
     facts.push((words.pick("Rules version", "规则版本"), data.job.rules_version.to_string()));
-    facts.push((words.pick("Configuration hash", "配置哈希"), data.job.fingerprint.to_hex()));
+    if !data.is_bundled {
+        facts.push((words.pick("Configuration hash", "配置哈希"), data.job.fingerprint.to_hex()));
+    }
     facts.push((words.pick("Model usage", "模型用量"), usage(data)));
     facts
 }

@@ -169,6 +169,7 @@ fn sentence(words: Words, reason: &PointInTimeReason) -> String {
     let origin = format!("任务 {} 中 {} 的交易日", reason.job, reason.date);
     match reason.kind {
         UnverifiedKind::ExternalTools => format!("{origin}使用了外部工具"),
+        UnverifiedKind::External => format!("{origin}由外部智能体交易"),
         UnverifiedKind::Import => format!("{origin}为导入数据"),
         UnverifiedKind::Memory => format!("读取了源自{origin}的记忆"),
         UnverifiedKind::Continuation => format!("账户延续自{origin}"),

@@ -7,10 +7,14 @@ use papertape_core::json;
 use papertape_core::time::Date;
 use papertape_evidence::{Conditions, Mismatch};
 use papertape_protocol::compare::pair::MismatchResponse;
+use papertape_protocol::leaderboard::Board;
 use papertape_runtime::config::SimulationConfig;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 use std::collections::BTreeSet;
+
+/// The number of hex digits in a board's ID.
+const BOARD_ID_DIGITS: usize = 15;
 
 /// The maximum number of symbols in a description.
 const MAX_NAMED: usize = 8;
@@ -81,6 +85,36 @@ impl Ground {
         }
     }
 
+    /// A board of runs under these conditions, without runs; `None` without days.
+    pub(super) fn board(&self) -> Option<Board> {
+        let of = &self.conditions;
+        let (start_date, end_date) = of.days?;
+        Some(Board {
+            board_id: board_id(of),
+            dataset: self.dataset.clone(),
+            dataset_hash: of.dataset.clone(),
+            market: self.market.clone(),
+            market_hash: of.market.clone(),
+            universe: self.universe.clone(),
+            universe_hash: of.universe.clone(),
+            costs: self.costs.clone(),
+            costs_hash: of.costs.clone(),
+            fill: self.fill.clone(),
+            mask: Some(of.mask.clone()).filter(|mask| mask != "none"),
+            start_date,
+            end_date,
+            runs: 0,
+            configurations: 0,
+            newest_run: None,
+            models: Vec::new(),
+            ranked: 0,
+            tests: 0,
+            omitted_configurations: 0,
+            entries: None,
+            notes: Vec::new(),
+        })
+    }
+
     /// The differences from another run, except what the experiment varies.
     pub(super) fn mismatches(
         &self,
@@ -119,6 +153,12 @@ impl Ground {
     }
 }
 
+/// Starts with a letter, so that no address takes it for a number.
+fn board_id(conditions: &Conditions) -> String {
+    let hash = json::hash(&json::to_value(conditions)).to_hex();
+    format!("b{}", hash.get(..BOARD_ID_DIGITS).unwrap_or(&hash))
+}
+
 /// A market's rules without costs and fill, and its costs.
 fn split(market: &MarketProfile) -> (Value, Value) {
     let mut rules = json::to_value(market);
@@ -154,7 +194,7 @@ pub(super) fn agent_of<'a>(config: &'a SimulationConfig, agent: &AgentName) -> O
 
 /// Whether every trial of an agent is the same: its models are rule-based, and it uses no external tools.
 pub(super) fn is_deterministic(agent: &AgentConfig) -> bool {
-    agent.tools.is_empty() && agent.models().iter().all(papertape_core::message::ModelName::is_house)
+    agent.tools.is_empty() && agent.is_rule_based()
 }
 
 impl Settings {
@@ -203,6 +243,11 @@ impl Settings {
         self.model == other.model
             && self.rest == other.rest
             && (!has_prompts || self.prompts == other.prompts)
+    }
+
+    /// Its models, house models included.
+    pub(super) fn models(&self) -> Vec<String> {
+        self.model.split(", ").map(str::to_owned).collect()
     }
 
     /// Identifies the configuration and what it ran on, whatever its seed and its days.

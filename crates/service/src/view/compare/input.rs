@@ -125,7 +125,7 @@ impl ComparisonInput {
             let agent = item.agent.as_ref().and_then(|agent| agent_of(config, agent));
             let agent = agent.ok_or_else(|| format!("{}: the config has no such agent", item.id))?;
             let settings = Settings::of(config, agent);
-            let is_llm = agent.models().iter().any(|model| !model.is_house());
+            let is_llm = !agent.is_rule_based();
             let is_same = item.ground == Ground::of(config, span_of(&item.windows))
                 && item.settings.as_ref().is_some_and(|stated| stated.is_same(&settings, has_prompts))
                 && item.is_deterministic == is_deterministic(agent)

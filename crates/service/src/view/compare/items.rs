@@ -171,7 +171,7 @@ fn label(items: &mut [Item]) {
     }
 }
 
-async fn of_job(
+pub(super) async fn of_job(
     app: &App,
     configs: &mut Configs,
     job: &JobId,
@@ -297,7 +297,7 @@ fn item(id: String, agent: &AgentName, config: &SimulationConfig, trials: Vec<Tr
         label: agent.to_string(),
         kind: Kind::Agent,
         agent: Some(agent.clone()),
-        is_llm: of.map(|agent| agent.models().iter().any(|model| !model.is_house())),
+        is_llm: of.map(|agent| !agent.is_rule_based()),
         models: language_models(config, agent),
         training_cutoffs: Vec::new(),
         experiment: None,
@@ -388,7 +388,7 @@ fn longest(reference: &Item) -> Vec<(u32, &AgentSeries)> {
     reference.windows.iter().filter_map(longest).collect()
 }
 
-async fn baseline_item(
+pub(super) async fn baseline_item(
     app: &App,
     configs: &mut Configs,
     reference: &Item,

@@ -40,6 +40,17 @@ impl Family {
     }
 }
 
+/// A judged family: its pairs with their verdicts.
+pub(super) struct JudgedFamily<'a> {
+    family: Family,
+    items: usize,
+    /// The positions of each pair.
+    positions: Vec<(usize, usize)>,
+    judged: Vec<Judged<'a>>,
+    verdicts: Vec<Verdict>,
+    target: f64,
+}
+
 /// Judges a family, and returns the pairs with the ranks that a family of all pairs allows.
 pub(super) fn judge(
     items: &[Item],
@@ -47,29 +58,51 @@ pub(super) fn judge(
     varied: &Varied,
     target: f64,
 ) -> (Vec<ComparedPair>, Option<Vec<RankSet>>) {
-    let positions = family.pairs(items);
-    let mut all: Vec<Judged<'_>> =
-        positions.iter().map(|(a, b)| estimated(&items[*a], &items[*b], varied)).collect();
-    let own: Vec<f64> =
-        all.iter().map(|one| one.actual.as_ref().and_then(Estimate::p_value).unwrap_or(f64::NAN)).collect();
-    let refilled = holm(&all.iter().map(|one| one.refilled.p_value()).collect::<Vec<_>>());
-    let net = holm(&all.iter().map(|one| one.net.p_value()).collect::<Vec<_>>());
-    for (at, (holm_p, level)) in holm(&own).into_iter().zip(holm_levels(&own)).enumerate() {
-        (all[at].holm_p, all[at].level) = (holm_p, level);
-        (all[at].refilled.holm_p, all[at].net.holm_p) = (refilled[at], net[at]);
+    let found = JudgedFamily::of(items, family, varied, target);
+    (found.responses(), found.ranks())
+}
+
+impl<'a> JudgedFamily<'a> {
+    pub(super) fn of(items: &'a [Item], family: Family, varied: &Varied, target: f64) -> Self {
+        let positions = family.pairs(items);
+        let mut judged: Vec<Judged<'_>> =
+            positions.iter().map(|(a, b)| estimated(&items[*a], &items[*b], varied)).collect();
+        let own: Vec<f64> = judged
+            .iter()
+            .map(|one| one.actual.as_ref().and_then(Estimate::p_value).unwrap_or(f64::NAN))
+            .collect();
+        let refilled = holm(&judged.iter().map(|one| one.refilled.p_value()).collect::<Vec<_>>());
+        let net = holm(&judged.iter().map(|one| one.net.p_value()).collect::<Vec<_>>());
+        for (at, (holm_p, level)) in holm(&own).into_iter().zip(holm_levels(&own)).enumerate() {
+            (judged[at].holm_p, judged[at].level) = (holm_p, level);
+            (judged[at].refilled.holm_p, judged[at].net.holm_p) = (refilled[at], net[at]);
+        }
+        let verdicts = judged.iter().map(|one| decide(one, target)).collect();
+        Self { family, items: items.len(), positions, judged, verdicts, target }
     }
-    let verdicts: Vec<Verdict> = all.iter().map(|one| decide(one, target)).collect();
-    let ranks = (family == Family::AllPairs).then(|| {
-        let decided = positions.iter().zip(&all).zip(&verdicts).filter_map(|(((a, b), one), verdict)| {
-            // Only pairs with a verdict affect ranks.
-            let is_decided = matches!(verdict, Verdict::Better | Verdict::Worse);
-            let difference = one.actual.as_ref()?.mean();
-            is_decided.then_some(PairDecision { a: *a, b: *b, difference, holm_p: one.holm_p })
-        });
-        rank_sets(items.len(), &decided.collect::<Vec<_>>())
-    });
-    let pairs = all.iter().zip(&verdicts).map(|(one, verdict)| response(one, verdict, target));
-    (pairs.collect(), ranks)
+
+    /// The positions of each pair, with its verdict.
+    pub(super) fn verdicts(&self) -> impl Iterator<Item = ((usize, usize), &Verdict)> {
+        self.positions.iter().copied().zip(&self.verdicts)
+    }
+
+    /// By item; `None` unless the family is all pairs.
+    pub(super) fn ranks(&self) -> Option<Vec<RankSet>> {
+        let decided = self.positions.iter().zip(&self.judged).zip(&self.verdicts).filter_map(
+            |(((a, b), one), verdict)| {
+                // Only pairs with a verdict affect ranks.
+                let is_decided = matches!(verdict, Verdict::Better | Verdict::Worse);
+                let difference = one.actual.as_ref()?.mean();
+                is_decided.then_some(PairDecision { a: *a, b: *b, difference, holm_p: one.holm_p })
+            },
+        );
+        (self.family == Family::AllPairs).then(|| rank_sets(self.items, &decided.collect::<Vec<_>>()))
+    }
+
+    fn responses(&self) -> Vec<ComparedPair> {
+        let pairs = self.judged.iter().zip(&self.verdicts);
+        pairs.map(|(one, verdict)| response(one, verdict, self.target)).collect()
+    }
 }
 
 fn estimated<'a>(a: &'a Item, b: &'a Item, varied: &Varied) -> Judged<'a> {

@@ -2,6 +2,10 @@
 //! that of [`papertape_evidence`]. This module reads the series, checks that the runs are comparable, and puts the
 //! result into words.
 
+mod board;
+mod board_entry;
+mod board_load;
+mod board_run;
 mod branch;
 mod conditions;
 mod estimate;
@@ -19,6 +23,9 @@ mod words;
 use super::{Configs, deployment};
 use crate::app::App;
 use crate::error::ServiceError;
+pub(crate) use board::{EvaluatedBoard, evaluate};
+pub(super) use board_load::load_board;
+pub(crate) use board_run::{BoardBaseline, BoardRun, RunRecord, run_key, starts_fresh};
 pub(crate) use input::{ComparedRun, ComparisonInput};
 use items::{Declared, Item, Kind};
 use judge::Family;

@@ -140,6 +140,12 @@ pub(crate) async fn session_trades(
     Ok(trades.collect())
 }
 
+/// A session's fills as its rows have them, without the database.
+pub(crate) fn recorded_trades(market: Option<&MarketProfile>, session: &SessionResult) -> Vec<Trade> {
+    let filled = trades::reported_fills(&session.positions).into_iter();
+    filled.map(|filled| filled.with_fee_parts(market, session.date)).collect()
+}
+
 /// The day of a masked job under real names and dates. What the agent wrote stays as it is.
 fn real(config: Option<&SimulationConfig>, mut result: DayResult) -> Result<DayResult, ServiceError> {
     let Some(masking) = config.and_then(|config| masked::translation(config, None)) else {

@@ -47,6 +47,7 @@ pub async fn session_head(app: &App, session: i64) -> Result<SessionHeadResponse
     let is_refused = |status: &str| matches!(status, "rejected" | "expired");
     let fills = result.positions.iter().filter(|row| is_fill(&row.action_type)).count();
     let counts = app.store.order_counts(&[id]).await?;
+    let review = app.store.reviews(&[id]).await?.remove(&id).unwrap_or_default();
     let quality = DayQuality::of(result.status, result.error.as_deref(), metadata);
     let beside = |at: usize| neighbours[at].map(|(id, date)| NeighbourResponse { session_id: id.0, date });
     let mut head = SessionHeadResponse {
@@ -71,6 +72,7 @@ pub async fn session_head(app: &App, session: i64) -> Result<SessionHeadResponse
         books: books(counts.get(&id), fills),
         conventions,
         quality: quality.map(DayQualityResponse::from),
+        review: review.into(),
         rejections: result.orders.iter().filter(|order| is_refused(&order.status)).count(),
         provenance: Provenance { point_in_time_reason, ..provenance(metadata) },
         previous: beside(0),
@@ -79,9 +81,9 @@ pub async fn session_head(app: &App, session: i64) -> Result<SessionHeadResponse
         deployment: deployment(app),
     };
     let Some(masking) = masking else { return Ok(head) };
-    let summary = head.session_summary.take();
+    let (summary, review) = (head.session_summary.take(), std::mem::take(&mut head.review));
     let head = masked::real(&masking, head)?;
-    Ok(SessionHeadResponse { session_summary: summary, ..head })
+    Ok(SessionHeadResponse { session_summary: summary, review, ..head })
 }
 
 /// A desk's decisions, by instrument; empty for other agents and open sessions.

@@ -7,7 +7,9 @@ use crate::view::deployment;
 use benchmark::Requested;
 use papertape_core::id::{AgentName, JobId};
 use papertape_core::time::Date;
-use papertape_protocol::results::{DayResults, RangeResults, ResultsQuery, ResultsResponse};
+use papertape_protocol::results::baseline::SharedBaselines;
+use papertape_protocol::results::range::RangeResult;
+use papertape_protocol::results::{BaselinePlace, DayResults, RangeResults, ResultsQuery, ResultsResponse};
 use papertape_store::ResultFilter;
 
 mod account;
@@ -32,7 +34,7 @@ mod trades;
 
 pub(crate) use benchmark::unknown_benchmark;
 pub use conventions::conventions_of;
-pub(crate) use day::session_trades;
+pub(crate) use day::{recorded_trades, session_trades};
 pub use head::session_head;
 pub(crate) use ledger::{RecordedDay, recorded_days};
 pub(crate) use measure::{DayFigures, history, metrics};
@@ -40,11 +42,11 @@ pub(crate) use measure::{DayFigures, history, metrics};
 pub(super) use baseline::BaselineCache;
 pub(super) use benchmark::opens_account;
 pub(super) use load::sessions;
-pub(super) use point_in_time::reason_of_mark;
+pub(super) use point_in_time::{reason as unverified_reason, reason_of_mark};
 pub(super) use researched::Researched;
 pub(crate) use researched::is_full_research;
 pub(super) use schedule::ScheduleGround;
-pub(super) use series::{AgentSeries, RefilledValues, agent_series};
+pub(super) use series::{AgentSeries, RefilledValues, SeriesDay, agent_series};
 
 /// The results of a day, or of a range if no day is given.
 ///
@@ -72,6 +74,9 @@ pub async fn results(app: &App, query: ResultsQuery) -> Result<ResultsResponse, 
                 "only a range is compared with a benchmark; omit `date`",
             ));
         }
+        if query.baselines == BaselinePlace::Shared {
+            return Err(ServiceError::invalid("baselines", "only a range has baselines; omit `date`"));
+        }
         if query.start_date.is_some() || query.end_date.is_some() {
             return Err(ServiceError::invalid("date", "give a day or a range, not both"));
         }
@@ -89,18 +94,33 @@ pub async fn results(app: &App, query: ResultsQuery) -> Result<ResultsResponse, 
         return Err(ServiceError::invalid("end_date", format!("{end} is before start_date {start}")));
     }
     let filter = ResultFilter { from: own(query.start_date), to: own(query.end_date), agent: model, job };
-    let results = range::results(app, &mut configs, &filter, (query.reasoning, &mut requested)).await?;
+    let mut results = range::results(app, &mut configs, &filter, (query.reasoning, &mut requested)).await?;
     requested.finish()?;
     let first = results.iter().map(|result| result.start_date).min();
     let last = results.iter().map(|result| result.end_date).max();
     let (Some(start_date), Some(end_date)) = (first, last) else { return Err(nothing(&filter)) };
+    let shared_baselines = (query.baselines == BaselinePlace::Shared).then(|| share_baselines(&mut results));
     Ok(ResultsResponse::Range(RangeResults {
         start_date,
         end_date,
         count: results.len(),
         results,
+        shared_baselines,
         deployment: deployment(app),
     }))
+}
+
+/// Moves the results' baselines to a list with each of them once.
+fn share_baselines(results: &mut [RangeResult]) -> Vec<SharedBaselines> {
+    let mut shared: Vec<SharedBaselines> = Vec::new();
+    for result in results {
+        let Some(baselines) = result.baselines.take() else { continue };
+        match shared.iter_mut().find(|known| known.baselines == baselines) {
+            Some(known) => known.models.push(result.model.clone()),
+            None => shared.push(SharedBaselines { models: vec![result.model.clone()], baselines }),
+        }
+    }
+    shared
 }
 
 fn nothing(filter: &ResultFilter) -> ServiceError {

@@ -14,7 +14,7 @@ use serde_json::Value;
 const UNVERIFIED: &str = "unverified";
 
 /// Why a session is unverified; `None` if it is verified, or has not ended.
-pub(super) async fn reason(
+pub(in crate::view) async fn reason(
     app: &App,
     configs: &mut Configs,
     (job, agent, date): (&JobId, &AgentName, Date),

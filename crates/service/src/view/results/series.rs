@@ -10,11 +10,13 @@ use papertape_core::market::Dataset;
 use papertape_core::message::Usage;
 use papertape_core::money::Money;
 use papertape_core::ports::RecordStore as _;
+use papertape_core::provenance::QualityState;
 use papertape_core::record::{DayStatus, SessionId};
 use papertape_core::tape::StepClass;
 use papertape_core::time::Date;
 use papertape_store::{ClosedDay, DayRow, PageRequest, ResultFilter, StepView};
 use rust_decimal::Decimal;
+use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
@@ -37,6 +39,16 @@ pub(in crate::view) struct AgentSeries {
     pub(in crate::view) refilled: RefilledValues,
     /// The dataset, if it is available.
     pub(in crate::view) dataset: Option<Arc<Dataset>>,
+    /// The first day that is not verified as point-in-time.
+    pub(in crate::view) unverified: Option<UnverifiedDay>,
+}
+
+/// A day that is not verified as point-in-time, with the metadata that says why.
+pub(in crate::view) struct UnverifiedDay {
+    pub(in crate::view) job: JobId,
+    /// The day in the job's own books.
+    pub(in crate::view) date: Date,
+    pub(in crate::view) metadata: Value,
 }
 
 /// A closed day.
@@ -45,6 +57,8 @@ pub(in crate::view) struct SeriesDay {
     pub(in crate::view) date: Date,
     pub(in crate::view) value: Money,
     pub(in crate::view) is_full: bool,
+    /// `None` if nothing is known about it.
+    pub(in crate::view) quality: Option<QualityState>,
     /// In US dollars, of the calls whose price is known. On the day of a branch's cut with what its parent paid for the steps
     /// that the branch reuses.
     pub(in crate::view) cost: Decimal,
@@ -134,26 +148,35 @@ async fn series(
         other => other,
     };
     let planned = planned.into_iter().map(real).collect();
+    let mut unverified = None;
     let days = closed.into_iter().map(|closed| {
+        let researched = Researched::read(closed.metadata.as_deref());
+        if unverified.is_none() && !researched.is_verified() {
+            let (job, date) = (closed.job.clone(), closed.date);
+            unverified = Some(UnverifiedDay { job, date, metadata: researched.point_in_time() });
+        }
         let (cost, unpriced) = costs.get(&(closed.job.clone(), closed.date)).copied().unwrap_or_default();
         SeriesDay {
             date: real(closed.date),
             value: closed.portfolio_value,
-            is_full: Researched::read(closed.metadata.as_deref()).is_full(),
+            is_full: researched.is_full(),
+            quality: researched.quality(closed.status, closed.error.as_deref()).map(|day| day.state),
             cost,
             unpriced,
             closed,
         }
     });
+    let days = days.collect();
     Ok(AgentSeries {
         job: job.clone(),
         agent: agent.clone(),
         planned,
         open,
         initial,
-        days: days.collect(),
+        days,
         refilled,
         dataset,
+        unverified,
     })
 }
 

@@ -94,6 +94,12 @@ pub(super) async fn fills(
     Ok(fills)
 }
 
+/// The fills of rows that hold their terms, which every row has since rules version 2.
+pub(super) fn reported_fills(positions: &[PositionRow]) -> Vec<Filled> {
+    let fills = positions.iter().filter(|row| is_fill(&row.action_type));
+    fills.map(|row| filled(row, Costs::of_terms(&row.terms))).collect()
+}
+
 /// The sides of a fill of this kind. A forced fill closes a long or a short position; its row does not say which.
 fn sides(action: &str) -> &'static [Side] {
     match action {

@@ -1,5 +1,5 @@
 import type { Interval } from '@/server/types'
-import css from './compare.module.css'
+import css from './intervalPlot.module.css'
 
 const WIDTH = 160
 const HEIGHT = 18

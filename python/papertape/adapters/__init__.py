@@ -1,0 +1,1 @@
+"""Agents of other projects, run by Papertape as they are."""

@@ -1,0 +1,1 @@
+"""A stand-in with the interfaces of TradingAgents that the adapter uses, and none of its code."""
