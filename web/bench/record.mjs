@@ -3,9 +3,9 @@
 import { createServer } from 'node:http'
 import assert from 'node:assert/strict'
 
-/** Tool calls of one answer, and answers: 60 x 500 tool messages, the answers, the task and the last word. */
-const CALLS = 500
-const ANSWERS = 60
+/** Tool calls of one response (64 is the limit), and responses: 60 x 500 tool messages, the responses and the task. */
+const CALLS = 60
+const ANSWERS = 500
 
 /** A model that looks at prices until it has looked often enough. */
 export async function startChatterbox() {
@@ -40,7 +40,7 @@ export const MANY_MESSAGES = {
   start_date: '2012-10-01',
   end_date: '2012-10-01',
   symbols: ['AAPL', 'IBM', 'MSFT'],
-  agents: [{ name: 'chatterbox', kind: 'solo', model: 'bench::chatterbox', limits: { max_steps: 100, call_timeout_secs: 600, session_timeout_secs: 7200 } }],
+  agents: [{ name: 'chatterbox', kind: 'solo', model: 'bench::chatterbox', limits: { max_steps: 510, call_timeout_secs: 600, session_timeout_secs: 7200 } }],
   initial_cash: 100000,
   memory: 'off',
   summaries: false,
