@@ -136,6 +136,23 @@ test('a session opens on its decision, and tells what the agent read from what t
   assert.deepEqual(await world.violations(page, 'conversation with a diff'), [])
 })
 
+test('an external agent’s session shows its decision, its order, what it read, and that it is unverified', async () => {
+  const agents = [{ name: 'mine', kind: 'external', external: 'daily' }]
+  const job = await world.run({ start_date: '2012-10-01', end_date: '2012-10-02', symbols: ['IBM'], agents, initial_cash: 10000 })
+  const page = await world.page()
+  await page.goto(`/app/runs/${job}/2012-10-02/mine`)
+  await page.getByRole('tab', { name: 'Decision', selected: true }).waitFor()
+  const decision = page.getByRole('article', { name: 'Decision' })
+  await decision.locator('strong').getByText('intact').waitFor()
+  await page.getByTitle('An external agent may know or read anything').first().waitFor()
+  await page.getByRole('button', { name: 'Why?' }).click()
+  const lineage = page.getByRole('list', { name: 'Lineage' })
+  await lineage.getByText('one share a day').waitFor()
+  await lineage.getByText('one more share').waitFor()
+  await lineage.getByRole('link', { name: 'IBM/open' }).waitFor()
+  assert.deepEqual(await world.violations(page, 'external session'), [])
+})
+
 test('the palette opens a session by date and agent, and finds a message', async () => {
   const page = await world.page()
   await page.goto('/app/data')

@@ -4,6 +4,7 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import assert from 'node:assert/strict'
 import { chromium } from 'playwright-core'
 import { startConnection } from './connection.mjs'
@@ -17,7 +18,8 @@ export async function startWorld() {
   const home = await mkdtemp(join(tmpdir(), 'papertape-pages-'))
   const models = await startModelServer()
   const config = join(home, 'papertape.toml')
-  await writeFile(config, `[models.providers.lab]\nkind = "openai_compatible"\nbase_url = "${models.url}"\nstream = false\n`)
+  await writeFile(config, `[models.providers.lab]\nkind = "openai_compatible"\nbase_url = "${models.url}"\nstream = false\n
+[external_agents.daily]\ncommand = ${JSON.stringify([process.execPath, fileURLToPath(new URL('external-agent.mjs', import.meta.url))])}\n`)
   const binary = process.env.PAPERTAPE
   assert.ok(binary, 'set PAPERTAPE to the binary')
   const server = spawn(binary, ['--config', config, '--data-dir', join(home, 'data'), 'serve', '--json', '--listen', '127.0.0.1:0'], { stdio: ['ignore', 'pipe', 'pipe'] })

@@ -94,7 +94,7 @@ interface EntriesProps<R> {
 function Entries<R>({ title, ...table }: EntriesProps<R>) {
   return (
     <section aria-label={title}>
-      <h3 className="table-title">{title}</h3>
+      <h2 className="table-title">{title}</h2>
       <SortTable label={title} {...table} />
     </section>
   )

@@ -111,7 +111,7 @@ export function LineageView({ trade, lineage, market, dataset, zone, onGo, onMem
 function Stage({ name, children }: { name: string; children: ReactNode }) {
   return (
     <li>
-      <h3>{name}</h3>
+      <h2>{name}</h2>
       <div>{children}</div>
     </li>
   )

@@ -153,7 +153,7 @@ function Rejections({ session, day, onGo }: { session: Session; day: DayResult; 
   ]
   return (
     <section aria-label={t('orders.refused')}>
-      <h3 className="table-title">{t('orders.refused')}</h3>
+      <h2 className="table-title">{t('orders.refused')}</h2>
       <SortTable label={t('orders.refused')} name={fileOf('rejections', session)} columns={columns} rows={day.rejections} rowKey={(one) => String(one.order_id)} />
     </section>
   )
@@ -173,7 +173,7 @@ function Corporate({ session, day, market }: { session: Session; day: DayResult;
   ]
   return (
     <section aria-label={t('orders.corporate')}>
-      <h3 className="table-title">{t('orders.corporate')}</h3>
+      <h2 className="table-title">{t('orders.corporate')}</h2>
       <SortTable label={t('orders.corporate')} name={fileOf('corporate-actions', session)} columns={columns} rows={day.corporate_actions} rowKey={(one) => String(one.action_id)} />
     </section>
   )

@@ -97,19 +97,19 @@ export function ProvenanceView({ job, session, day, symbol }: Props) {
       <Pairs rows={rows} />
       {degradations.length > 0 && (
         <section>
-          <h3 className="table-title">{t('provenance.lost')}</h3>
+          <h2 className="table-title">{t('provenance.lost')}</h2>
           <SortTable label={t('provenance.lost')} name={fileName('degradations', session.date, session.model)} columns={lost} rows={degradations} rowKey={(one) => `${one.symbol ?? ''} ${one.node} ${one.reason}`} />
         </section>
       )}
       {missing.length > 0 && (
         <section>
-          <h3 className="table-title">{t('provenance.missing')}</h3>
+          <h2 className="table-title">{t('provenance.missing')}</h2>
           <Pairs rows={missing.map(([name, why]) => [name, why] as const)} />
         </section>
       )}
       {notes.length > 0 && (
         <section>
-          <h3 className="table-title">{t('provenance.notes')}</h3>
+          <h2 className="table-title">{t('provenance.notes')}</h2>
           <Pairs rows={notes.map((one) => [`${one.symbol} · ${word('node', one.node)}`, one.note] as const)} />
         </section>
       )}

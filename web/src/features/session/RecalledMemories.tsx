@@ -39,11 +39,11 @@ export function RecalledMemories({ recalled, error, session, zone, item: target,
     <div className="panel-body stack tall">
       {recalled.map((one) => (
         <section key={one.path} className="stack">
-          <h3>
+          <h2>
             <button type="button" className="link-button mono" onClick={() => onGo(one.path)}>
               {one.path}
             </button>
-          </h3>
+          </h2>
           {one.items.map((item) => (
             <Item key={nameOfMemory(item)} item={item} session={session} zone={zone} marked={nameOfMemory(item) === target} />
           ))}

@@ -31,6 +31,15 @@ it('traces a solo agent’s fill to its order, the preceding message and the dat
   expect(found.reads.map((one) => [one.path, one.series])).toEqual([['solo#1/read#1', 'IBM/bars']])
 })
 
+it('traces an external agent’s fill to the decision that it states at the end', () => {
+  const conversation = [
+    message(0, 'external#1/order#1', { role: 'tool', tool_name: 'buy', tool_input: { symbol: 'IBM', reason: 'one a day' }, content: '{"order_id":"1"}' }),
+    message(1, 'external#1/said#1', { content: 'The trend is intact.' }),
+  ]
+  const found = lineageOf(TABLE, { order_id: '1', symbol: 'IBM' }, session(conversation), null, [], [], [])
+  expect(found.decision).toMatchObject({ path: 'external#1/said#1', text: 'The trend is intact.' })
+})
+
 it('traces a desk’s fill through sizing to the decision and its contributing nodes', () => {
   const conversation = [
     message(0, 'IBM/Bull Researcher#1/model#1', { content: 'Buy IBM' }),

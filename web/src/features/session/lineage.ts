@@ -1,6 +1,7 @@
 // The lineage of a fill. No React.
 import type { DayResult, Exposure, RecalledBlock, Message, Session, Sizing, Step, Trade } from '@/server/types'
 import { argumentOf, sizingOf } from '@/server/recorded'
+import { decisionOf } from './decision'
 import { type NodeTable, placeOf } from './desk'
 import { phaseOf } from './readers'
 
@@ -90,8 +91,9 @@ export function lineageOf(
   )
   const call = messages[callIndex]
   if (call) {
-    // A solo agent: the message before the call is the decision.
-    const decision = messages.slice(0, callIndex).reverse().find((message) => message.role === 'assistant' && message.content.trim() !== '')
+    // A solo agent: the message before the call is the decision. An external agent states its decision at the end.
+    const before = messages.slice(0, callIndex).findLast((message) => message.role === 'assistant' && message.content.trim() !== '')
+    const decision = before ?? decisionOf(table, messages, null)
     const at = steps.findIndex((step) => step.path === call.path)
     const earlier = new Set(steps.slice(0, at < 0 ? steps.length : at).map((step) => step.path))
     return {
