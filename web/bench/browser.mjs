@@ -104,8 +104,8 @@ const verdict = (value, aim) => (value <= aim ? 'reached' : 'missed')
 export async function report(world, views) {
   const [load] = loadavg()
   console.log(`${program}: ${ROUNDS} rounds, each view in a browser context of its own; medians with the lowest and highest; ${cpus().length} cores, load ${load.toFixed(1)} before`)
-  console.log('first paint, when the view stands, and the longest task of the page while it loads and while it is scrolled\n')
-  console.log(`| view | first paint | stands | aim | | longest task, loading | scrolling | aim | |\n|---|---|---|---|---|---|---|---|---|`)
+  console.log('first paint, when the view is visible, and the longest task of the page while it loads and while it is scrolled\n')
+  console.log(`| view | first paint | visible | target | | longest task, loading | scrolling | target | |\n|---|---|---|---|---|---|---|---|---|`)
   for (const view of views) {
     const rounds = []
     for (let round = 0; round < ROUNDS; round += 1) rounds.push(await measure(world, view))

@@ -13,14 +13,14 @@ const talk = `/app/runs/${ids.talk}/2012-10-01/chatterbox`
 const long = `/app/runs/${ids.long}`
 /** Each with the sign that what it is for can be seen, and what of it is scrolled. */
 const VIEWS = [
-  { name: 'run of 2,500 days x 10 agents', address: long, stands: '.strip .day.gain, .strip .day.loss', drawn: '.chart canvas', scrolls: null },
-  { name: 'the same, its figures', address: long, stands: '.grid-table tbody tr:nth-child(10) td.num', scrolls: null },
-  { name: 'the same, the days of a year', address: long, before: (page) => page.getByRole('button', { name: '2008', exact: true }).click(), stands: '.strip a.day', scrolls: null },
-  { name: 'the same, trades of an agent', address: `${long}?tab=trades`, stands: '.grid-table tbody tr:nth-child(20)', scrolls: null },
-  { name: 'the same, its log', address: `${long}?tab=log`, stands: '.job-log-row', scrolls: '.job-log-box' },
-  { name: 'runs, both of them', address: '/app/runs', stands: '.runs-row .num .up, .runs-row .num .down', scrolls: null },
+  { name: 'run of 2,500 days and ten agents', address: long, stands: '.strip .day.gain, .strip .day.loss', drawn: '.chart canvas', scrolls: null },
+  { name: 'metrics of this run', address: long, stands: '.grid-table tbody tr:nth-child(10) td.num', scrolls: null },
+  { name: 'one year of its days', address: long, before: (page) => page.getByRole('button', { name: '2008', exact: true }).click(), stands: '.strip a.day', scrolls: null },
+  { name: 'trades of one of its agents', address: `${long}?tab=trades`, stands: '.grid-table tbody tr:nth-child(20)', scrolls: null },
+  { name: 'action log of this run', address: `${long}?tab=log`, stands: '.job-log-row', scrolls: '.job-log-box' },
+  { name: 'list of both runs', address: '/app/runs', stands: '.runs-row .num .up, .runs-row .num .down', scrolls: null },
   { name: 'session of 30,000 messages', address: `${talk}?view=conversation`, stands: '.transcript .message', scrolls: '.transcript-box' },
-  { name: 'the same, its tape', address: `${talk}?view=tape`, stands: '.tape-row', scrolls: '.tape' },
+  { name: 'tape of this session', address: `${talk}?view=tape`, stands: '.tape-row', scrolls: '.tape' },
 ]
 
 await report(world, VIEWS)
