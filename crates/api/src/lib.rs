@@ -41,6 +41,7 @@ mod jobs;
 mod labels;
 mod layers;
 mod leaderboard;
+mod lineage;
 mod listen;
 mod live;
 mod login;
@@ -158,6 +159,7 @@ fn described() -> OpenApiRouter<App> {
         .routes(routes!(exposures::exposures))
         .routes(routes!(exposures_by_item::exposures_by_item))
         .routes(routes!(session::session))
+        .routes(routes!(lineage::lineage))
         .routes(routes!(datasets::datasets))
         .routes(routes!(dataset::dataset))
         .routes(routes!(bars::bars))

@@ -30,6 +30,7 @@ pub mod job_result;
 pub mod jobs;
 pub mod labels;
 pub mod leaderboard;
+pub mod lineage;
 pub mod live;
 pub mod masking;
 pub mod memory;

@@ -71,6 +71,16 @@ fn count<'de, D: Deserializer<'de>>(deserializer: D, max: u32) -> Result<Option<
     text.parse().map(Some).map_err(invalid)
 }
 
+/// The number of an action in its session.
+///
+/// # Errors
+/// Not a whole number from 1.
+pub fn action_number<'de, D: Deserializer<'de>>(deserializer: D) -> Result<u64, D::Error> {
+    let text = String::deserialize(deserializer)?;
+    let number = text.parse().ok().filter(|number| *number > 0);
+    number.ok_or_else(|| D::Error::custom(format!("`{text}` is not a whole number from 1")))
+}
+
 /// `true` or `false`, case-insensitively, because some languages write `True`.
 ///
 /// # Errors

@@ -34,6 +34,7 @@ mod job_list;
 mod job_result;
 mod jobs;
 mod leaderboard;
+mod lineage;
 mod live;
 mod masked;
 mod memory;
@@ -79,6 +80,7 @@ pub use job_list::jobs;
 pub use job_result::job_result;
 pub use jobs::{job, job_summary, status};
 pub use leaderboard::leaderboard;
+pub use lineage::lineage;
 pub use live::{CONTRACT_VERSION, live, session_live};
 pub use memory::{
     by_words, memory_archives, memory_compact, memory_open, memory_reembed, memory_rounds, memory_trades,
