@@ -5,7 +5,7 @@ use crate::memory::RecalledItem;
 use crate::query::action_number;
 use papertape_core::time::{Date, Timestamp};
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use std::collections::BTreeMap;
 use utoipa::{IntoParams, ToSchema};
 
 /// Which fill.
@@ -83,10 +83,9 @@ pub struct LineageCut {
     pub code: String,
     /// The reason in a sentence.
     pub message: String,
-    /// The numbers behind it, by name, as text.
+    /// The numbers behind it, by name: decimals as text.
     #[serde(default)]
-    #[schema(value_type = Object)]
-    pub numbers: Value,
+    pub numbers: BTreeMap<String, String>,
 }
 
 /// The reads of a series.

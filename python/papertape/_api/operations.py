@@ -719,6 +719,15 @@ class Operations:
         )
         return answer
 
+    def lineage(self, session_id: int, /, *, action_id: int) -> t.LineageResponse:
+        """Get what led to a fill: its order, the decision, the nodes upstream, and the data and memories seen
+        before: `GET /sessions/{session_id}/lineage`.
+        """
+        answer: t.LineageResponse = self._json(
+            "GET", f"/sessions/{quoted(session_id)}/lineage", query={"action_id": action_id}
+        )
+        return answer
+
     def session_live(self, session_id: int, /, *, ticker: str | None = None) -> t.LiveResponse:
         """Get a desk's analysis of an instrument in one session: `GET /sessions/{session_id}/live`."""
         answer: t.LiveResponse = self._json("GET", f"/sessions/{quoted(session_id)}/live", query={"ticker": ticker})

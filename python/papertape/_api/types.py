@@ -1521,6 +1521,66 @@ class LimitsBody(TypedDict):
     session_timeout_secs: NotRequired[int | None]
 
 
+class LineageCut(TypedDict):
+    """An adjustment of a desk's orders."""
+
+    code: str
+    message: str
+    numbers: NotRequired[dict[str, str]]
+    symbol: str
+
+
+class LineageMemory(RecalledItem):
+    """A recalled memory with its step."""
+
+    path: str
+
+
+class LineageMessage(TypedDict):
+    """A message that led to an order."""
+
+    content: str
+    node: str
+    path: str
+
+
+class LineageOrder(TypedDict):
+    """The order of a fill. All steps and messages of the lineage are of its session."""
+
+    date: str
+    order_id: str
+    path: NotRequired[str | None]
+    reason: NotRequired[str | None]
+    session_id: int
+
+
+class LineageResponse(Deployment):
+    """What led to a fill."""
+
+    action_id: int
+    contributing: list[LineageMessage]
+    cuts: list[LineageCut]
+    decision: NotRequired[LineageMessage | None]
+    exposures: list[LineageSeries]
+    memories: list[LineageMemory]
+    order: NotRequired[LineageOrder | None]
+    path: NotRequired[str | None]
+    session_id: int
+    symbol: str
+
+
+class LineageSeries(TypedDict):
+    """The reads of a series."""
+
+    first_date: NotRequired[str | None]
+    last_date: NotRequired[str | None]
+    latest_known_at: NotRequired[str | None]
+    path: str
+    reads: int
+    rows: int
+    series: str
+
+
 class LiveDegradation(TypedDict):
     """The degradations of an analysis."""
 

@@ -44,23 +44,25 @@ const run = createRoute({
   }),
   component: lazyRouteComponent(() => import('@/features/run/RunPage'), 'RunPage'),
 })
+const sessionSearch = (search: Record<string, unknown>): { symbol?: string; node?: string; view?: string; order?: string; at?: string; item?: string } => ({
+  symbol: nonEmpty(search.symbol),
+  node: nonEmpty(search.node),
+  view: nonEmpty(search.view),
+  order: search.order === undefined ? undefined : String(search.order),
+  at: search.at === undefined ? undefined : String(search.at),
+  item: nonEmpty(search.item),
+})
 const session = createRoute({
   getParentRoute: () => root,
   path: '/app/runs/$jobId/$date/$model',
-  validateSearch: (search): { symbol?: string; node?: string; view?: string; order?: string; at?: string; item?: string } => ({
-    symbol: nonEmpty(search.symbol),
-    node: nonEmpty(search.node),
-    view: nonEmpty(search.view),
-    order: search.order === undefined ? undefined : String(search.order),
-    at: search.at === undefined ? undefined : String(search.at),
-    item: nonEmpty(search.item),
-  }),
+  validateSearch: sessionSearch,
   component: lazyRouteComponent(() => import('@/features/session/SessionPage'), 'SessionPage'),
 })
 // A session number redirects to the session's full address.
 const numbered = createRoute({
   getParentRoute: () => root,
   path: '/app/sessions/$sessionId',
+  validateSearch: sessionSearch,
   component: lazyRouteComponent(() => import('@/features/session/NumberedSession'), 'NumberedSession'),
 })
 const memory = createRoute({

@@ -80,17 +80,30 @@ export async function sendOr<T>(acceptedStatus: number, url: string, signal: Abo
 
 type Operation<P extends keyof paths> = paths[P] extends { get: infer O } ? O : never
 type JsonOf<O> = O extends { responses: { 200: { content: { 'application/json': infer A } } } } ? A : never
-type QueryOf<O> = O extends { parameters: { query?: infer Q } } ? NonNullable<Q> : Query
+type ParametersOf<O> = O extends { parameters: { query?: infer Q } } ? NonNullable<Q> : Query
 type NamesOf<O> = O extends { parameters: { path: infer N } } ? N : Record<string, never>
 type Readable = { [P in keyof paths]: JsonOf<Operation<P>> extends never ? never : P }[keyof paths]
+
+/** The query parameters of a route. */
+export type QueryOf<P extends Readable> = ParametersOf<Operation<P>>
 
 /** Reads a documented route. Path, parameters and response are typed by the OpenAPI document. */
 export function read<P extends Readable>(
   path: P,
   names: NamesOf<Operation<P>>,
-  query: QueryOf<Operation<P>> | undefined,
+  query: QueryOf<P> | undefined,
   signal?: AbortSignal,
 ): Promise<JsonOf<Operation<P>>> {
   const url = address(path, names as Record<string, string | number>, (query ?? {}) as Query)
   return send('GET', url, undefined, signal)
+}
+
+/** `null` for a 404. */
+export async function orNull<T>(request: Promise<T>): Promise<T | null> {
+  try {
+    return await request
+  } catch (error) {
+    if (error instanceof ApiError && error.status === 404) return null
+    throw error
+  }
 }

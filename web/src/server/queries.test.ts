@@ -3,7 +3,8 @@ import { http, HttpResponse } from 'msw'
 import { expect, it } from 'vitest'
 import { network } from '@/test/network'
 import { makeQueryClient } from './cache'
-import { conversation, jobResults, steps } from './queries'
+import { jobResults } from './queries'
+import { conversation, steps } from './sessions'
 
 it('shows the first page of a long list while the rest loads, and never shrinks', async () => {
   const step = (n: number) => ({ path: `solo#1/model#${n}` })

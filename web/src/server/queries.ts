@@ -1,22 +1,12 @@
 // All queries, each with its cache key. Keys of a job start with ['job', id], so that its stream can invalidate all of
 // them at once.
-import { infiniteQueryOptions, keepPreviousData, type QueryClient, type QueryKey, queryOptions } from '@tanstack/react-query'
+import { infiniteQueryOptions, keepPreviousData, queryOptions } from '@tanstack/react-query'
 import type { Task } from './actions'
-import { address, ApiError, read, send } from './client'
-import type { Bar, Dataset, DayResults, Exposure, Instructions, Message, RangeResults, Session, ShareEvent, SeenByResponse, Step } from './types'
+import { address, ApiError, orNull, type QueryOf, read, send } from './client'
+import type { Bar, Dataset, DayResults, RangeResults, ShareEvent, SeenByResponse } from './types'
 import { hasStopped } from './types'
 
 const FOR_EVER = Number.POSITIVE_INFINITY
-
-/** `null` for a 404. */
-async function orNull<T>(request: Promise<T>): Promise<T | null> {
-  try {
-    return await request
-  } catch (error) {
-    if (error instanceof ApiError && error.status === 404) return null
-    throw error
-  }
-}
 
 /** The current user, as the server knows it. */
 export interface Access {
@@ -33,11 +23,11 @@ export const access = () =>
     staleTime: 60_000,
   })
 
-export const jobs = (filter: { kind?: string; status?: string } = {}) =>
+export const jobs = (filter: Pick<QueryOf<'/jobs'>, 'kind' | 'status'> = {}) =>
   infiniteQueryOptions({
     queryKey: ['jobs', filter],
     queryFn: ({ pageParam, signal }) =>
-      read('/jobs', {}, { ...filter, limit: 40, cursor: pageParam } as never, signal),
+      read('/jobs', {}, { ...filter, limit: 40, cursor: pageParam }, signal),
     initialPageParam: undefined as string | undefined,
     getNextPageParam: (page) => page.next_cursor ?? undefined,
     refetchInterval: (query) => {
@@ -85,11 +75,16 @@ export const jobResults = (id: string, benchmark?: string) =>
   queryOptions({
     queryKey: ['job', id, 'results', ...(benchmark ? [benchmark] : [])],
     queryFn: async ({ signal }) => {
-      const found = (await orNull(read('/results', {}, { job_id: id, benchmark, baselines: 'shared' }, signal))) as RangeResults | null
-      return found && withBaselines(found)
+      const found = await orNull(read('/results', {}, { job_id: id, benchmark, baselines: 'shared' }, signal))
+      return found && isRange(found) ? withBaselines(found) : null
     },
     staleTime: 30_000,
   })
+
+/** Results over several days, not of one day. */
+function isRange(results: RangeResults | DayResults): results is RangeResults {
+  return !('date' in results)
+}
 
 /** Results whose agents share their baselines, with these in each result. Long runs are much shorter to send so. */
 function withBaselines({ shared_baselines: shared, ...range }: RangeResults): RangeResults {
@@ -102,152 +97,8 @@ export const dayResult = (id: string, date: string, model: string) =>
     queryKey: ['job', id, 'day', date, model],
     queryFn: async ({ signal }) => {
       const found = await orNull(read('/results', {}, { job_id: id, date, model }, signal))
-      return (found as DayResults | null)?.results[0] ?? null
+      return found && !isRange(found) ? (found.results[0] ?? null) : null
     },
-  })
-
-/** All sessions of an agent in a job with their ledger entries, without conversations. */
-export const agentSessions = (id: string, model: string) =>
-  queryOptions({
-    queryKey: ['job', id, 'sessions', model],
-    enabled: model !== '',
-    queryFn: async ({ signal }) => {
-      const sessions: Session[] = []
-      let cursor: string | undefined
-      do {
-        const page = await orNull(read('/reasoning', {}, { job_id: id, model, limit: 200, cursor }, signal))
-        sessions.push(...(page?.sessions ?? []))
-        cursor = page?.next_cursor ?? undefined
-      } while (cursor)
-      return sessions
-    },
-    staleTime: 30_000,
-  })
-
-/** One session without its conversation: see `conversation`. */
-export const session = (id: string, date: string, model: string) =>
-  queryOptions({
-    queryKey: ['job', id, 'session', date, model],
-    queryFn: async ({ signal }) => (await orNull(read('/reasoning', {}, { job_id: id, date, model, limit: 1 }, signal)))?.sessions[0] ?? null,
-  })
-
-/** The loaded part of a session's conversation. */
-export interface Conversation {
-  messages: Message[]
-  instructions: Instructions[]
-  /** The total number of messages. */
-  total: number
-}
-
-/** The conversation of a session: the first page at once, the rest as it loads. */
-export const conversation = (jobId: string, id: number | undefined) =>
-  queryOptions({
-    queryKey: ['job', jobId, 'conversation', id],
-    enabled: id !== undefined,
-    queryFn: ({ signal, client, queryKey }) => {
-      let instructions: Instructions[] = []
-      let total = 0
-      return fetchAllPages<Message, Conversation>(
-        client,
-        queryKey,
-        async (cursor, limit) => {
-          const page = await read('/sessions/{session_id}/messages', { session_id: id as number }, { limit, cursor }, signal)
-          instructions = page.instructions ?? instructions
-          total = page.total
-          return [page.messages, page.next_cursor]
-        },
-        (messages) => ({ messages, instructions, total }),
-      )
-    },
-  })
-
-export const steps = (jobId: string, id: number | undefined) =>
-  queryOptions({
-    queryKey: ['job', jobId, 'steps', id],
-    enabled: id !== undefined,
-    queryFn: ({ signal, client, queryKey }) =>
-      fetchAllPages<Step, Step[]>(
-        client,
-        queryKey,
-        async (cursor, limit) => {
-          const page = await read('/sessions/{session_id}/steps', { session_id: id as number }, { limit, cursor }, signal)
-          return [page.steps, page.next_cursor]
-        },
-        (steps) => steps,
-      ),
-  })
-
-export const exposures = (jobId: string, id: number | undefined) =>
-  queryOptions({
-    queryKey: ['job', jobId, 'exposures', id],
-    enabled: id !== undefined,
-    queryFn: ({ signal, client, queryKey }) =>
-      fetchAllPages<Exposure, Exposure[]>(
-        client,
-        queryKey,
-        async (cursor, limit) => {
-          const page = await read('/sessions/{session_id}/exposures', { session_id: id as number }, { limit, cursor }, signal)
-          return [page.exposures, page.next_cursor]
-        },
-        (exposures) => exposures,
-      ),
-  })
-
-/** The first page is small, so that it is visible soon. The others have the server's maximum size. */
-const FIRST_PAGE = 200
-const MAX_PAGE = 1000
-
-type Page<T> = [rows: T[], next: string | null | undefined]
-
-/**
- * Fetches all pages of a list. On the first load, publishes partial results to the cache: after the first page, and each
- * time the number of rows has doubled.
- */
-async function fetchAllPages<T, R>(client: QueryClient, key: QueryKey, next: (cursor: string | undefined, limit: number) => Promise<Page<T>>, build: (rows: T[]) => R): Promise<R> {
-  const isFirstLoad = client.getQueryData(key) === undefined
-  const all: T[] = []
-  let cursor: string | undefined
-  let published = 0
-  do {
-    const [rows, more] = await next(cursor, cursor === undefined && isFirstLoad ? FIRST_PAGE : MAX_PAGE)
-    all.push(...rows)
-    cursor = more ?? undefined
-    if (isFirstLoad && cursor && all.length >= 2 * published) {
-      published = all.length
-      client.setQueryData(key, build([...all]))
-    }
-  } while (cursor)
-  return build(all)
-}
-
-export const sessionMemory = (jobId: string, id: number | undefined) =>
-  queryOptions({
-    queryKey: ['job', jobId, 'memory', id],
-    enabled: id !== undefined,
-    queryFn: async ({ signal }) =>
-      (await orNull(read('/sessions/{session_id}/memory', { session_id: id as number }, undefined, signal)))?.recalled ?? [],
-  })
-
-export const sessionLive = (jobId: string, id: number | undefined, ticker: string) =>
-  queryOptions({
-    queryKey: ['job', jobId, 'live', id, ticker],
-    enabled: id !== undefined && ticker !== '',
-    queryFn: async ({ signal }) => {
-      try {
-        return await read('/sessions/{session_id}/live', { session_id: id as number }, { ticker }, signal)
-      } catch (error) {
-        // 409: still running. 400 and 404: not a desk.
-        if (error instanceof ApiError && [400, 404, 409].includes(error.status)) return null
-        throw error
-      }
-    },
-  })
-
-/** A session's head by its number. */
-export const sessionHead = (id: number) =>
-  queryOptions({
-    queryKey: ['session', id],
-    queryFn: ({ signal }) => orNull(read('/sessions/{session_id}', { session_id: id }, undefined, signal)),
   })
 
 /** The item whose readers are requested. */

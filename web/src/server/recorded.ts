@@ -1,5 +1,5 @@
 // Parts of a day's result that the API document leaves open, checked as they are read.
-import type { DayResult, Degradation, Sizing } from './types'
+import type { Cut, DayResult, Degradation } from './types'
 
 type Fields = Record<string, unknown>
 
@@ -25,23 +25,12 @@ export function degradationsOf(day: DayResult | null): Degradation[] {
   }))
 }
 
-/** How a desk's orders were sized. */
-export function sizingOf(day: DayResult | null): Required<Sizing> {
-  const sizing = fieldsOf(day?.metadata.sizing)
-  return {
-    cuts: listOf(sizing?.cuts).map((one) => {
-      const numbers = Object.entries(fieldsOf(one.numbers) ?? {}).map(([name, value]) => [name, String(value)] as const)
-      return { code: text(one.code) ?? '', message: text(one.message) ?? '', symbol: text(one.symbol) ?? '', numbers: Object.fromEntries(numbers) }
-    }),
-    orders: listOf(sizing?.orders).map((one) => ({
-      code: text(one.code),
-      order_id: String(one.order_id ?? ''),
-      quantity: String(one.quantity ?? ''),
-      side: text(one.side) ?? '',
-      status: text(one.status) ?? '',
-      symbol: text(one.symbol) ?? '',
-    })),
-  }
+/** How a desk's orders were cut. */
+export function cutsOf(day: DayResult | null): Cut[] {
+  return listOf(fieldsOf(day?.metadata.sizing)?.cuts).map((one) => {
+    const numbers = Object.entries(fieldsOf(one.numbers) ?? {}).map(([name, value]) => [name, String(value)] as const)
+    return { code: text(one.code) ?? '', message: text(one.message) ?? '', symbol: text(one.symbol) ?? '', numbers: Object.fromEntries(numbers) }
+  })
 }
 
 /** The research of one instrument, or that of the day. */

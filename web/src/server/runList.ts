@@ -1,20 +1,10 @@
 // The list of runs, which the server searches, filters and sorts.
 import { infiniteQueryOptions } from '@tanstack/react-query'
-import { read } from './client'
+import { type QueryOf, read } from './client'
 import type { Job } from './types'
 
-/** Which runs, and in which order: parameters of `GET /jobs`. */
-export interface RunListQuery {
-  search?: string | undefined
-  status?: string | undefined
-  tag?: string | undefined
-  model?: string | undefined
-  dataset?: string | undefined
-  quality?: string | undefined
-  from?: string | undefined
-  to?: string | undefined
-  sort?: string | undefined
-}
+/** Which runs, and in which order. */
+export type RunListQuery = Omit<QueryOf<'/jobs'>, 'kind' | 'limit' | 'cursor'>
 
 /** The first page is small, so that it is visible soon. */
 const FIRST_PAGE = 50
@@ -23,7 +13,7 @@ const PAGE = 200
 const MAX_REFRESHED_PAGES = 2
 
 const readPage = (query: RunListQuery, cursor: string | undefined, limit: number, signal?: AbortSignal) =>
-  read('/jobs', {}, { ...query, kind: 'simulate', limit, cursor } as never, signal)
+  read('/jobs', {}, { ...query, kind: 'simulate', limit, cursor }, signal)
 
 const isShort = (query: { state: { data?: { pages: unknown[] } | undefined } }) => (query.state.data?.pages.length ?? 0) <= MAX_REFRESHED_PAGES
 

@@ -8654,6 +8654,108 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/sessions/{session_id}/lineage": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Get what led to a fill: its order, the decision, the nodes upstream, and the data and memories seen before */
+        get: {
+            parameters: {
+                query: {
+                    /** @description `action_id` of the fill. */
+                    action_id: number;
+                };
+                header?: never;
+                path: {
+                    /** @description The session */
+                    session_id: number;
+                };
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                /** @description The lineage */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["LineageResponse"];
+                    };
+                };
+                /** @description invalid input */
+                400: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        /**
+                         * @example {
+                         *       "error": "invalid_input",
+                         *       "message": "limit: 0 is out of range; expected 1 to 200"
+                         *     }
+                         */
+                        "application/json": components["schemas"]["ErrorBody"];
+                    };
+                };
+                /** @description unauthorized */
+                401: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        /**
+                         * @example {
+                         *       "error": "unauthorized",
+                         *       "message": "authentication required: send a token as `Authorization: Bearer …`, or log in at /login"
+                         *     }
+                         */
+                        "application/json": components["schemas"]["ErrorBody"];
+                    };
+                };
+                /** @description host not allowed */
+                403: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        /**
+                         * @example {
+                         *       "error": "host_not_allowed",
+                         *       "message": "the Host header does not name this server; see server.allowed_hosts"
+                         *     }
+                         */
+                        "application/json": components["schemas"]["ErrorBody"];
+                    };
+                };
+                /** @description not found */
+                404: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        /**
+                         * @example {
+                         *       "error": "not_found",
+                         *       "message": "no session matches"
+                         *     }
+                         */
+                        "application/json": components["schemas"]["ErrorBody"];
+                    };
+                };
+            };
+        };
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/sessions/{session_id}/live": {
         parameters: {
             query?: never;
@@ -12947,6 +13049,108 @@ export interface components {
              * @description Wall-clock limit of a day's conversation, in seconds.
              */
             session_timeout_secs?: number | null;
+        };
+        /** @description An adjustment of a desk's orders. */
+        LineageCut: {
+            /** @description The reason code. */
+            code: string;
+            /** @description The reason in a sentence. */
+            message: string;
+            /** @description The numbers behind it, by name: decimals as text. */
+            numbers?: {
+                [key: string]: string;
+            };
+            /** @description The instrument. */
+            symbol: string;
+        };
+        /** @description A recalled memory with its step. */
+        LineageMemory: components["schemas"]["RecalledItem"] & {
+            /** @description The step that recalled it. */
+            path: string;
+        };
+        /** @description A message that led to an order. */
+        LineageMessage: {
+            /** @description Its text. */
+            content: string;
+            /** @description The node, without instrument and round. */
+            node: string;
+            /** @description Its step. */
+            path: string;
+        };
+        /** @description The order of a fill. All steps and messages of the lineage are of its session. */
+        LineageOrder: {
+            /**
+             * Format: date
+             * @description Its trading day.
+             */
+            date: string;
+            /** @description The order. */
+            order_id: string;
+            /** @description The step; `null` if none is recorded. */
+            path?: string | null;
+            /** @description The agent's reason; `null` without one. */
+            reason?: string | null;
+            /**
+             * Format: int64
+             * @description The session that placed it: this one, or an earlier one.
+             */
+            session_id: number;
+        };
+        /** @description What led to a fill. */
+        LineageResponse: components["schemas"]["Deployment"] & {
+            /**
+             * Format: int64
+             * @description The fill.
+             */
+            action_id: number;
+            /** @description Of a desk: the last message of each node upstream of the decision, nearest first. */
+            contributing: components["schemas"]["LineageMessage"][];
+            /** @description Of a desk: how its orders in the instrument were cut. */
+            cuts: components["schemas"]["LineageCut"][];
+            decision?: components["schemas"]["LineageMessage"] | null;
+            /** @description The market data that the agent had read, by series: about the instrument, or about the whole market. */
+            exposures: components["schemas"]["LineageSeries"][];
+            /** @description The memories in the prompts. */
+            memories: components["schemas"]["LineageMemory"][];
+            order?: components["schemas"]["LineageOrder"] | null;
+            /** @description The step that booked the fill; `null` for imported trades. */
+            path?: string | null;
+            /**
+             * Format: int64
+             * @description The session of the fill.
+             */
+            session_id: number;
+            /** @description The instrument. */
+            symbol: string;
+        };
+        /** @description The reads of a series. */
+        LineageSeries: {
+            /**
+             * Format: date
+             * @description Day of the earliest row; `null` where there is none.
+             */
+            first_date?: string | null;
+            /**
+             * Format: date
+             * @description Day of the latest row; `null` where there is none.
+             */
+            last_date?: string | null;
+            /**
+             * Format: date-time
+             * @description When the newest row became known.
+             */
+            latest_known_at?: string | null;
+            /** @description The step of the first read. */
+            path: string;
+            /** @description How many reads. */
+            reads: number;
+            /**
+             * Format: int64
+             * @description The number of rows of the largest read.
+             */
+            rows: number;
+            /** @description The series, such as `AAPL/bars`. */
+            series: string;
         };
         /** @description The degradations of an analysis. */
         LiveDegradation: {

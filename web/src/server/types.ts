@@ -34,6 +34,9 @@ export type Step = Schemas['StepResponse']
 export type Exposure = Schemas['ExposureResponse']
 export type RecalledBlock = Schemas['RecalledBlock']
 export type RecalledItem = Schemas['RecalledItem']
+export type Lineage = Schemas['LineageResponse']
+export type LineageMessage = Schemas['LineageMessage']
+export type LineageMemory = Schemas['LineageMemory']
 export type Live = Schemas['LiveResponse']
 export type Dataset = Schemas['DatasetResponse']
 export type SeenByResponse = Schemas['SeenByResponse']
@@ -100,10 +103,12 @@ export interface DataQuality {
   sources_missing?: Record<string, string>
 }
 
-/** How a desk's orders were sized. */
-export interface Sizing {
-  cuts?: { code: string; message: string; numbers?: Record<string, string>; symbol: string }[]
-  orders?: { code: string | null; order_id: string; quantity: string; side: string; status: string; symbol: string }[]
+/** How a desk's order was cut. */
+export interface Cut {
+  symbol: string
+  code: string
+  message: string
+  numbers: Record<string, string>
 }
 
 /** Whether the job is neither queued nor running. */

@@ -2,29 +2,29 @@
 import { useState } from 'react'
 import { useText } from '@/shared/i18n'
 
-type Json = null | boolean | number | string | Json[] | { [key: string]: Json }
-
 const PREVIEW_ROWS = 12
 
 /** The JSON in a text; `undefined` if it is not an object or a list. */
-export function parseJson(text: string): Json | undefined {
+export function parseJson(text: string): unknown {
   if (!/^\s*[[{]/.test(text)) return undefined
   try {
-    return JSON.parse(text) as Json
+    return JSON.parse(text)
   } catch {
     return undefined
   }
 }
 
-const isPlain = (value: Json | undefined): boolean => value === undefined || value === null || typeof value !== 'object'
-const isRecord = (value: Json): value is { [key: string]: Json } =>
+type Fields = Record<string, unknown>
+
+const isPlain = (value: unknown): boolean => value === undefined || value === null || typeof value !== 'object'
+const isRecord = (value: unknown): value is Fields =>
   value !== null && typeof value === 'object' && !Array.isArray(value)
 
-function isRows(value: Json): value is { [key: string]: Json }[] {
+function isRows(value: unknown): value is Fields[] {
   return Array.isArray(value) && value.length > 1 && value.every((row) => isRecord(row) && Object.values(row).every(isPlain))
 }
 
-export function JsonView({ value }: { value: Json }) {
+export function JsonView({ value }: { value: unknown }) {
   if (isRows(value)) return <Rows rows={value} />
   if (Array.isArray(value)) {
     if (value.length === 0) return <span className="quiet mono">[]</span>
@@ -54,11 +54,11 @@ export function JsonView({ value }: { value: Json }) {
   return <span className="mono">{render(value)}</span>
 }
 
-function render(value: Json): string {
-  return typeof value === 'string' ? value : JSON.stringify(value)
+function render(value: unknown): string {
+  return typeof value === 'string' ? value : (JSON.stringify(value) ?? '')
 }
 
-function Rows({ rows }: { rows: { [key: string]: Json }[] }) {
+function Rows({ rows }: { rows: Fields[] }) {
   const t = useText()
   const [expanded, setExpanded] = useState(false)
   const columns = [...new Set(rows.flatMap((row) => Object.keys(row)))]
@@ -81,7 +81,7 @@ function Rows({ rows }: { rows: { [key: string]: Json }[] }) {
             <tr key={index}>
               {columns.map((column) => (
                 <td key={column} className={typeof row[column] === 'number' ? 'num' : ''}>
-                  {row[column] === undefined ? '' : render(row[column] as Json)}
+                  {render(row[column])}
                 </td>
               ))}
             </tr>

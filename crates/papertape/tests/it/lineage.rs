@@ -3,6 +3,7 @@
 
 use crate::api_support::{World, config, settled};
 use papertape_agents::config::AgentConfig;
+use papertape_core::broker::{FillModel, MarketProfile};
 use papertape_core::id::AgentName;
 use papertape_core::market::Dataset;
 use papertape_llm::{ProviderConfig, ProviderKind};
@@ -17,7 +18,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 /// The trader's actions on each day.
-fn answer(body: &Value) -> ScriptedAnswer {
+pub(crate) fn answer(body: &Value) -> ScriptedAnswer {
     let messages = body["messages"].as_array().map(Vec::as_slice).unwrap_or_default();
     let said = |role: &'static str| messages.iter().filter(move |message| message["role"] == role);
     let is_day = |date: &str| said("user").any(|message| message["content"].to_string().contains(date));
@@ -56,7 +57,7 @@ fn dataset() -> Dataset {
 }
 
 /// The four days, run by the trader.
-async fn world(server: &ModelServer) -> World {
+pub(crate) async fn world(server: &ModelServer) -> World {
     let dir = tempfile::tempdir().expect("a directory");
     let mut config = config(&dir);
     let provider = ProviderConfig {
@@ -67,27 +68,33 @@ async fn world(server: &ModelServer) -> World {
         ..ProviderConfig::default()
     };
     config.models.providers.insert("lab".to_owned(), provider);
+    let next_open =
+        MarketProfile { fill_model: FillModel::NextOpen, ..MarketProfile::us_equity().frictionless() };
+    config.markets.insert("next_open".to_owned(), next_open);
     let mut catalogue = Catalogue::bundled();
     catalogue.add(Arc::new(dataset())).expect("a name of its own");
     let store = Store::open(DatabaseTarget::Sqlite(dir.path().join("papertape.db"))).await.expect("it opens");
     let app = App::build_with(config, store, catalogue, papertape::integrations()).expect("it is composed");
     let mut world = World { router: papertape_api::router(app.clone()), app, job: String::new(), _dir: dir };
-    world.job = world
-        .run(Simulation {
-            start_date: Some(jiff::civil::date(2024, 3, 4)),
-            end_date: Some(jiff::civil::date(2024, 3, 7)),
-            agents: vec![AgentConfig::solo(AgentName::new("trader"), "lab::one".parse().expect("a model"))],
-            dataset: Some("small".to_owned()),
-            symbols: vec!["ABC".to_owned()],
-            initial_cash: Some(10_000.into()),
-            summaries: Some(false),
-            ..Simulation::default()
-        })
-        .await;
+    world.job = world.run(four_days("trader")).await;
     world
 }
 
-fn list<'a>(answer: &'a Value, key: &str) -> &'a [Value] {
+/// The four days for an agent of this name.
+pub(crate) fn four_days(agent: &str) -> Simulation {
+    Simulation {
+        start_date: Some(jiff::civil::date(2024, 3, 4)),
+        end_date: Some(jiff::civil::date(2024, 3, 7)),
+        agents: vec![AgentConfig::solo(AgentName::new(agent), "lab::one".parse().expect("a model"))],
+        dataset: Some("small".to_owned()),
+        symbols: vec!["ABC".to_owned()],
+        initial_cash: Some(10_000.into()),
+        summaries: Some(false),
+        ..Simulation::default()
+    }
+}
+
+pub(crate) fn list<'a>(answer: &'a Value, key: &str) -> &'a [Value] {
     answer[key].as_array().unwrap_or_else(|| panic!("no {key} in {answer}"))
 }
 
@@ -250,7 +257,10 @@ async fn what_can_be_run_is_told() {
         list(&options, key).iter().map(|one| one[name].clone()).collect()
     };
     assert_eq!(names("datasets", "name"), [json!("small"), json!("us-daily-2000-2013")]);
-    assert_eq!(names("markets", "name"), [json!("us_equity"), json!("cn_a_share"), json!("crypto")]);
+    assert_eq!(
+        names("markets", "name"),
+        [json!("us_equity"), json!("cn_a_share"), json!("crypto"), json!("next_open")]
+    );
     assert_eq!(options["analysts"], json!(["market", "social", "news", "fundamentals"]));
     let names: Vec<&str> = list(&options, "nodes").iter().filter_map(|node| node["name"].as_str()).collect();
     assert_eq!((names.len(), names[0], names[18]), (19, "pre", "post"));

@@ -75,6 +75,7 @@ mod external_protocol;
 mod external_sandbox;
 mod external_support;
 mod failover;
+mod fill_lineage;
 mod import_ai_trader;
 mod import_hostile;
 mod import_stockbench;

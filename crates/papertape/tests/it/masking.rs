@@ -321,6 +321,9 @@ async fn a_rule_agent_earns_the_same_within_rounding() {
             (day["results"][0]["date"].as_str(), traded),
             (Some(first.as_str()), vec!["AAPL", "GOOG", "IBM", "MSFT"])
         );
+        let (session, fill) = (&day["results"][0]["metadata"]["session_id"], &trades[0]["action_id"]);
+        let lineage = world.good(&format!("/sessions/{session}/lineage?action_id={fill}")).await;
+        assert_eq!((&lineage["symbol"], &lineage["order"]["date"]), (&json!("AAPL"), &json!(first)));
         // The agent's newest job is still the unmasked one.
         let newest = world.good("/results?model=house::momentum").await;
         assert_eq!(newest["results"][0]["job_id"], plain_job);

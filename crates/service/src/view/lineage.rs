@@ -12,9 +12,8 @@ use papertape_core::step::{ScopeKey, StepPath};
 use papertape_protocol::lineage::{
     LineageCut, LineageMemory, LineageMessage, LineageOrder, LineageQuery, LineageResponse, LineageSeries,
 };
-use papertape_protocol::memory::RecalledBlock;
 use papertape_protocol::query::MAX_SESSION_ROWS;
-use papertape_protocol::results::day::{OrderOriginResponse, Trade};
+use papertape_protocol::results::day::OrderOriginResponse;
 use papertape_store::{ExposureView, MessageView, PageRequest};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
@@ -49,13 +48,10 @@ pub async fn lineage(
         memories: Vec::new(),
         deployment: deployment(app),
     };
-    if trade.order_id.is_some() {
-        let metadata = if origin.session_id == session_id {
-            result.metadata
-        } else {
-            app.store.result(SessionId(origin.session_id)).await?.and_then(|other| other.metadata)
-        };
-        Recorded::read(app, SessionId(origin.session_id), metadata).await?.trace(&trade, &origin, &mut found);
+    if let Some(order_id) = trade.order_id.clone() {
+        Trace::new(app, SessionId(origin.session_id), &trade.symbol)
+            .run(order_id, &origin, &mut found)
+            .await?;
     }
     // Paths, series and texts are of the job's own world; the rest is shown under real names and dates.
     let mut configs = Configs::default();
@@ -70,128 +66,163 @@ pub async fn lineage(
     Ok(found)
 }
 
-/// What a session's tape holds about its orders.
-struct Recorded {
+/// Reads the session that placed an order, page by page, and keeps what led to the order.
+struct Trace<'a> {
+    app: &'a App,
+    session: SessionId,
     nodes: Vec<SessionNode>,
-    messages: Vec<MessageView>,
-    /// The steps in the order in which they were started.
-    steps: Vec<StepPath>,
-    exposures: Vec<ExposureView>,
-    memories: Vec<RecalledBlock>,
-    metadata: Option<Value>,
+    symbol: &'a str,
+    /// The instrument as it is written in paths.
+    scope: String,
 }
 
-impl Recorded {
-    async fn read(app: &App, session: SessionId, metadata: Option<Value>) -> Result<Self, ServiceError> {
-        let (mut messages, mut steps, mut exposures) = (Vec::new(), Vec::new(), Vec::new());
-        let first = || Some(PageRequest::first(MAX_SESSION_ROWS));
-        let next =
-            |cursor: Option<String>| cursor.map(|cursor| PageRequest::after(MAX_SESSION_ROWS, &cursor));
-        let mut page = first();
-        while let Some(request) = page {
-            let Some(found) = app.store.conversation(session, None, 0, &request).await? else { break };
-            messages.extend(found.messages.items);
-            page = next(found.messages.next);
-        }
-        let mut page = first();
-        while let Some(request) = page {
-            let found = app.store.steps(session, &request).await?;
-            steps.extend(found.items.into_iter().map(|step| step.path));
-            page = next(found.next);
-        }
-        let mut page = first();
-        while let Some(request) = page {
-            let found = app.store.exposures(session, &request).await?;
-            exposures.extend(found.items);
-            page = next(found.next);
-        }
-        let memories = session_memory(app, session.0).await?.recalled;
-        Ok(Self { nodes: session_nodes(), messages, steps, exposures, memories, metadata })
+/// The messages around an order.
+#[derive(Default)]
+struct Messages {
+    /// The call that placed it. A desk's orders have none.
+    call: Option<OrderCall>,
+    /// The agent's last words before the call.
+    before_call: Option<LineageMessage>,
+    /// The last words of each node on the instrument, or on all.
+    last: BTreeMap<String, LineageMessage>,
+}
+
+struct OrderCall {
+    path: String,
+    reason: Option<String>,
+}
+
+impl<'a> Trace<'a> {
+    fn new(app: &'a App, session: SessionId, symbol: &'a str) -> Self {
+        let scope = ScopeKey::Symbol(symbol.to_owned()).to_string();
+        Self { app, session, nodes: session_nodes(), symbol, scope }
     }
 
-    /// Fills in what led to the fill of an order that was placed in this session.
-    fn trace(&self, trade: &Trade, origin: &OrderOriginResponse, found: &mut LineageResponse) {
-        let Some(order_id) = trade.order_id.clone() else { return };
+    async fn run(
+        &self,
+        order_id: String,
+        origin: &OrderOriginResponse,
+        found: &mut LineageResponse,
+    ) -> Result<(), ServiceError> {
         let path = Some(origin.path.as_str()).filter(|path| !path.is_empty());
-        let symbol = ScopeKey::Symbol(trade.symbol.clone()).to_string();
-        let call = self.messages.iter().position(|message| {
-            message.role == Role::Tool
-                && path
-                    .map_or_else(|| answers_order(message, &order_id), |path| message.path.as_str() == path)
-        });
-        let reason = call.and_then(|at| self.messages[at].tool_input.as_ref()?.get("reason")?.as_str());
-        if let Some(at) = call {
-            let spoken = self.messages[..at].iter().rev().find(|message| is_spoken(message));
-            let decision =
-                spoken.or_else(|| self.last_of(|node| node.decides && node.llm.is_none(), &symbol));
-            found.decision = decision.map(message);
-        } else {
-            found.decision = self.last_of(|node| node.decides && node.llm.is_some(), &symbol).map(message);
-            let upstream = self.nodes.iter().rev().filter(|node| node.llm.is_some() && !node.decides);
-            let last = upstream.filter_map(|node| self.last_of(|other| other.name == node.name, &symbol));
-            found.contributing = last.map(message).collect();
-            found.cuts = self.cuts(&trade.symbol);
+        let mut messages = self.messages(&order_id, path).await?;
+        match &messages.call {
+            // An external agent may state its decision after its orders.
+            Some(_) => {
+                let at_the_end = || self.words_of(&messages, |node| node.decides && node.llm.is_none());
+                found.decision = messages.before_call.clone().or_else(at_the_end);
+            }
+            None => {
+                found.decision = self.words_of(&messages, |node| node.decides);
+                let upstream = self.nodes.iter().rev().filter(|node| node.llm.is_some() && !node.decides);
+                found.contributing = upstream.filter_map(|node| messages.last.remove(node.name)).collect();
+                found.cuts = self.cuts().await?;
+            }
         }
-        let call = call.map(|at| self.messages[at].path.as_str());
-        found.exposures = self.reads(&trade.symbol, &symbol, path.or(call));
-        found.memories = self.recalled(&symbol);
-        found.order = Some(LineageOrder {
-            order_id,
-            session_id: origin.session_id,
-            date: origin.date,
-            path: path.or(call).map(str::to_owned),
-            reason: reason.map(str::to_owned),
-        });
+        let (call, reason) = messages.call.map(|call| (call.path, call.reason)).unzip();
+        let path = path.map(str::to_owned).or(call);
+        found.exposures = self.reads(path.as_deref()).await?;
+        found.memories = self.memories().await?;
+        let reason = reason.flatten();
+        found.order =
+            Some(LineageOrder { order_id, session_id: origin.session_id, date: origin.date, path, reason });
+        Ok(())
     }
 
-    /// The last message of these nodes on the instrument, or on all.
-    fn last_of(&self, of: impl Fn(&SessionNode) -> bool, symbol: &str) -> Option<&MessageView> {
-        self.messages.iter().rev().find(|message| {
-            is_spoken(message)
-                && is_of(&message.path, symbol)
-                && self.nodes.iter().any(|node| node.name == name(&message.path) && of(node))
-        })
+    async fn messages(&self, order_id: &str, path: Option<&str>) -> Result<Messages, ServiceError> {
+        let mut found = Messages::default();
+        let mut request = Some(PageRequest::first(MAX_SESSION_ROWS));
+        while let Some(page) = request {
+            let Some(page) = self.app.store.conversation(self.session, None, 0, &page).await? else { break };
+            for message in page.messages.items {
+                self.take(message, order_id, path, &mut found);
+            }
+            request = next(page.messages.next);
+        }
+        Ok(found)
     }
 
-    fn cuts(&self, symbol: &str) -> Vec<LineageCut> {
-        let cuts = self.metadata.as_ref().and_then(|metadata| metadata.get("sizing")?.get("cuts")).cloned();
-        let cuts: Vec<LineageCut> =
-            cuts.and_then(|cuts| serde_json::from_value(cuts).ok()).unwrap_or_default();
-        cuts.into_iter().filter(|cut| cut.symbol == symbol).collect()
+    fn take(&self, message: MessageView, order_id: &str, path: Option<&str>, found: &mut Messages) {
+        let places_order =
+            || path.map_or_else(|| answers_order(&message, order_id), |path| message.path.as_str() == path);
+        if found.call.is_none() && message.role == Role::Tool && places_order() {
+            let reason = message.tool_input.as_ref().and_then(|input| input.get("reason")?.as_str());
+            let reason = reason.map(str::to_owned);
+            found.call = Some(OrderCall { path: message.path.to_string(), reason });
+        }
+        if message.role != Role::Assistant || message.content.trim().is_empty() {
+            return;
+        }
+        let node = name(&message.path).to_owned();
+        let is_of_symbol = is_of(&message.path, &self.scope);
+        let words = LineageMessage { path: message.path.to_string(), node, content: message.content };
+        if is_of_symbol {
+            found.last.insert(words.node.clone(), words.clone());
+        }
+        if found.call.is_none() {
+            found.before_call = Some(words);
+        }
+    }
+
+    /// The last words of the last of these nodes that spoke.
+    fn words_of(&self, messages: &Messages, of: impl Fn(&SessionNode) -> bool) -> Option<LineageMessage> {
+        let mut nodes = self.nodes.iter().rev().filter(|node| of(node));
+        nodes.find_map(|node| messages.last.get(node.name)).cloned()
+    }
+
+    /// The adjustments of the instrument's orders.
+    async fn cuts(&self) -> Result<Vec<LineageCut>, ServiceError> {
+        let metadata = self.app.store.result(self.session).await?.and_then(|result| result.metadata);
+        let cuts =
+            metadata.and_then(|metadata| Some(metadata.get("sizing")?.get("cuts")?.as_array()?.clone()));
+        // Another tool's metadata may have other forms.
+        let cuts =
+            cuts.into_iter().flatten().filter_map(|cut| serde_json::from_value::<LineageCut>(cut).ok());
+        Ok(cuts.filter(|cut| cut.symbol == self.symbol).collect())
     }
 
     /// What the agent had read about the instrument or the whole market before the order, by series.
-    fn reads(&self, symbol: &str, scope: &str, order: Option<&str>) -> Vec<LineageSeries> {
-        let at = order.and_then(|order| self.steps.iter().position(|path| path.as_str() == order));
-        let before: Option<BTreeSet<&StepPath>> = at.map(|at| self.steps[..at].iter().collect());
-        let mut by_series: BTreeMap<&str, usize> = BTreeMap::new();
+    async fn reads(&self, order: Option<&str>) -> Result<Vec<LineageSeries>, ServiceError> {
+        let before = match order {
+            Some(order) => self.steps_before(order).await?,
+            None => None,
+        };
         let mut found: Vec<LineageSeries> = Vec::new();
-        for read in &self.exposures {
-            let is_before = before.as_ref().is_none_or(|before| before.contains(&read.path));
-            if !is_before || !is_about(read, symbol, scope) || !self.is_agents(&read.path) {
-                continue;
+        let mut by_series: BTreeMap<String, usize> = BTreeMap::new();
+        let mut request = Some(PageRequest::first(MAX_SESSION_ROWS));
+        while let Some(page) = request {
+            let page = self.app.store.exposures(self.session, &page).await?;
+            for read in page.items {
+                let is_before = before.as_ref().is_none_or(|before| before.contains(&read.path));
+                if !is_before || !is_about(&read, self.symbol, &self.scope) || !self.is_agents(&read.path) {
+                    continue;
+                }
+                let at = *by_series.entry(read.shown.series.as_str().to_owned()).or_insert(found.len());
+                if at == found.len() {
+                    found.push(unread(&read));
+                }
+                add(&mut found[at], &read);
             }
-            let shown = &read.shown;
-            let at = *by_series.entry(shown.series.as_str()).or_insert(found.len());
-            if at == found.len() {
-                found.push(LineageSeries {
-                    series: shown.series.clone(),
-                    reads: 0,
-                    rows: 0,
-                    first_date: None,
-                    last_date: None,
-                    latest_known_at: None,
-                    path: read.path.to_string(),
-                });
-            }
-            let series = &mut found[at];
-            series.reads += 1;
-            series.rows = series.rows.max(shown.rows);
-            series.first_date = series.first_date.into_iter().chain(shown.first).min();
-            series.last_date = series.last_date.max(shown.last);
-            series.latest_known_at = series.latest_known_at.max(shown.latest_known_at);
+            request = next(page.next);
         }
-        found
+        Ok(found)
+    }
+
+    /// The steps that were started before this one; `None` if the session does not have it.
+    async fn steps_before(&self, order: &str) -> Result<Option<BTreeSet<StepPath>>, ServiceError> {
+        let mut before = BTreeSet::new();
+        let mut request = Some(PageRequest::first(MAX_SESSION_ROWS));
+        while let Some(page) = request {
+            let page = self.app.store.steps(self.session, &page).await?;
+            for step in page.items {
+                if step.path.as_str() == order {
+                    return Ok(Some(before));
+                }
+                before.insert(step.path);
+            }
+            request = next(page.next);
+        }
+        Ok(None)
     }
 
     /// Whether the agent made the read before the close, and not the books. A node of an instrument is always the
@@ -201,24 +232,41 @@ impl Recorded {
         instrument(path).is_some() || !matches!(phase, Some("books" | "memory"))
     }
 
-    fn recalled(&self, symbol: &str) -> Vec<LineageMemory> {
-        let blocks = self.memories.iter().filter(|block| is_of(&StepPath::new(&block.path), symbol));
-        let items =
-            blocks.flat_map(|block| block.items.iter().map(|item| (block.path.clone(), item.clone())));
-        items.map(|(path, item)| LineageMemory { path, item }).collect()
+    async fn memories(&self) -> Result<Vec<LineageMemory>, ServiceError> {
+        let blocks = session_memory(self.app, self.session.0).await?.recalled.into_iter();
+        let blocks = blocks.filter(|block| is_of(&StepPath::new(&block.path), &self.scope));
+        let memory = |path: &str, item| LineageMemory { path: path.to_owned(), item };
+        Ok(blocks
+            .flat_map(|block| block.items.into_iter().map(move |item| memory(&block.path, item)))
+            .collect())
     }
 }
 
-fn message(view: &MessageView) -> LineageMessage {
-    LineageMessage {
-        path: view.path.to_string(),
-        node: name(&view.path).to_owned(),
-        content: view.content.clone(),
+/// The request for the next page.
+fn next(cursor: Option<String>) -> Option<PageRequest> {
+    cursor.map(|cursor| PageRequest::after(MAX_SESSION_ROWS, &cursor))
+}
+
+/// The series of a read, before its reads are added.
+fn unread(read: &ExposureView) -> LineageSeries {
+    LineageSeries {
+        series: read.shown.series.as_str().to_owned(),
+        reads: 0,
+        rows: 0,
+        first_date: None,
+        last_date: None,
+        latest_known_at: None,
+        path: read.path.to_string(),
     }
 }
 
-fn is_spoken(message: &MessageView) -> bool {
-    message.role == Role::Assistant && !message.content.trim().is_empty()
+fn add(series: &mut LineageSeries, read: &ExposureView) {
+    let shown = &read.shown;
+    series.reads += 1;
+    series.rows = series.rows.max(shown.rows);
+    series.first_date = series.first_date.into_iter().chain(shown.first).min();
+    series.last_date = series.last_date.max(shown.last);
+    series.latest_known_at = series.latest_known_at.max(shown.latest_known_at);
 }
 
 /// Whether a tool's result has this order ID. Imported orders have no step.

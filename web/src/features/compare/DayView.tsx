@@ -2,7 +2,8 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { useMemo } from 'react'
-import { dayResult, sessionHead } from '@/server/queries'
+import { dayResult } from '@/server/queries'
+import { sessionHead } from '@/server/sessions'
 import type { ComparedItem } from '@/server/types'
 import { signClass, useFormat } from '@/shared/format'
 import { useText, useWord } from '@/shared/i18n'
@@ -33,9 +34,8 @@ export function DayView({ items, day, onDay }: Props) {
   if (date === undefined || agents.length === 0) return null
   /** The fills and rejections of all agents. */
   const csv = async () => {
-    const found = await Promise.all(agents.map((item) => client.fetchQuery(dayResult(item.job_ids[0] ?? '', date, item.agent ?? ''))))
-    const rows = found.flatMap((result, at) => {
-      const { agent, job_ids: jobs } = agents[at] as ComparedItem
+    const found = await Promise.all(agents.map(async (item) => ({ ...item, result: await client.fetchQuery(dayResult(item.job_ids[0] ?? '', date, item.agent ?? '')) })))
+    const rows = found.flatMap(({ result, agent, job_ids: jobs }) => {
       const fills = (result?.trades ?? []).map((trade) => [jobs[0], agent, date, 'filled', trade.action_type, trade.symbol, trade.quantity, trade.price, trade.fee, trade.slippage, trade.realized_pnl, null])
       const rejections = (result?.rejections ?? []).map((one) => [jobs[0], agent, date, one.status, one.side, one.symbol, one.quantity, null, null, null, null, one.code])
       return [...fills, ...rejections]

@@ -239,7 +239,7 @@ function EntryRow({ entry, open, onToggle }: { entry: LogEntry; open: boolean; o
       )}
       {open && details !== null && (
         <div className="job-log-details">
-          <JsonView value={details as never} />
+          <JsonView value={details} />
         </div>
       )}
     </div>

@@ -223,7 +223,7 @@ export function ArchiveCard({ row }: { row: Archive }) {
         </>
       }
     >
-      <JsonView value={row.body as never} />
+      <JsonView value={row.body} />
     </Card>
   )
 }

@@ -64,7 +64,7 @@ function TaskBody({ task }: { task: Task }) {
       {result != null && (
         <>
           <h3>{t('task.result')}</h3>
-          {typeof result === 'string' ? <RichText text={result} /> : <JsonView value={result as never} />}
+          {typeof result === 'string' ? <RichText text={result} /> : <JsonView value={result} />}
         </>
       )}
     </div>

@@ -19,7 +19,10 @@ interface Props {
   market: string | null
 }
 
-const COLUMNS: [keyof Metrics, TextKey][] = [
+/** The metrics that are numbers. */
+type NumberName = { [K in keyof Metrics]-?: NonNullable<Metrics[K]> extends number ? K : never }[keyof Metrics]
+
+const COLUMNS: [NumberName, TextKey][] = [
   ['total_return', 'metric.return'],
   ['annualized_return', 'metric.annualised'],
   ['volatility', 'metric.volatility'],
@@ -150,7 +153,7 @@ export function MetricsTable({ results, curves, hidden, onToggle, fullOnly, mark
       },
     },
     ...COLUMNS.map(([name, text]): Column<Curve> => {
-      const value = (curve: Curve) => metricsOf(curve.id)?.[name] as number | null | undefined
+      const value = (curve: Curve) => metricsOf(curve.id)?.[name]
       return { id: name, label: t(text), num: true, sort: value, cell: (curve) => display(name, value(curve)), className: (curve) => (name === 'total_return' ? signClass(value(curve)) : '') }
     }),
     ...(compared

@@ -1,6 +1,7 @@
 import type { Options } from '@/server/types'
 import { useText } from '@/shared/i18n'
 import { Icon } from '@/shared/ui/icons'
+import { Select } from '@/shared/ui/select'
 import { type AgentDraft, type Analyst, emptyAgent } from './form'
 
 interface Props {
@@ -9,6 +10,11 @@ interface Props {
   error?: string | undefined
   onChange: (agents: AgentDraft[]) => void
 }
+
+const LANGUAGES = [
+  { value: 'en', label: 'English' },
+  { value: 'zh', label: '中文' },
+] as const
 
 const ERROR_ID = 'new-agents-error'
 
@@ -92,10 +98,7 @@ function Agent({ agent, options, error, removable, onChange, onRemove }: AgentPr
         {agent.kind === 'named' ? (
           <span />
         ) : (
-          <select className="select" aria-label={t('new.language')} value={agent.language} onChange={(event) => onChange({ language: event.target.value as AgentDraft['language'] })}>
-            <option value="en">English</option>
-            <option value="zh">中文</option>
-          </select>
+          <Select aria-label={t('new.language')} value={agent.language} choices={LANGUAGES} onChange={(language) => onChange({ language })} />
         )}
         <button type="button" className="button plain" disabled={!removable} aria-label={t('new.agent.remove', { agent: agent.name || agent.model })} onClick={onRemove}>
           <Icon name="close" />

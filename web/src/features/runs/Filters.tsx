@@ -3,6 +3,7 @@ import { useEffect, useRef, useState } from 'react'
 import type { Job } from '@/server/types'
 import { useText, useWord } from '@/shared/i18n'
 import { isTyping } from '@/shared/keys'
+import { oneOf } from '@/shared/oneOf'
 import { Icon } from '@/shared/ui/icons'
 import { isFiltered, QUALITIES, type RunsSearch, STATUSES } from './address'
 
@@ -23,7 +24,7 @@ export function Filters({ search, loaded, onChange }: Props) {
   return (
     <div className="runs-filters" role="search" aria-label={t('runs.search')}>
       <SearchField key={`search ${search.search ?? ''}`} value={search.search ?? ''} onChange={(value) => onChange({ search: value || undefined })} />
-      <select className="select short" aria-label={t('runs.filter.status')} value={search.status ?? ''} onChange={(event) => onChange({ status: event.target.value || undefined })}>
+      <select className="select short" aria-label={t('runs.filter.status')} value={search.status ?? ''} onChange={(event) => onChange({ status: oneOf(event.target.value, STATUSES) })}>
         <option value="">{t('runs.status.any')}</option>
         {STATUSES.map((status) => (
           <option key={status} value={status}>
@@ -31,7 +32,7 @@ export function Filters({ search, loaded, onChange }: Props) {
           </option>
         ))}
       </select>
-      <select className="select short" aria-label={t('runs.filter.quality')} value={search.quality ?? ''} onChange={(event) => onChange({ quality: event.target.value || undefined })}>
+      <select className="select short" aria-label={t('runs.filter.quality')} value={search.quality ?? ''} onChange={(event) => onChange({ quality: oneOf(event.target.value, QUALITIES) })}>
         <option value="">{t('runs.quality.any')}</option>
         {QUALITIES.map((quality) => (
           <option key={quality} value={quality}>

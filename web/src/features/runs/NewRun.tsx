@@ -7,14 +7,17 @@ import { options as optionsQuery } from '@/server/queries'
 import type { DatasetOption, Options } from '@/server/types'
 import { useStartExperiment, useStartRun } from '@/server/writes'
 import { useFormat } from '@/shared/format'
-import { type TextKey, textOr, type Translate, useLanguage, useText } from '@/shared/i18n'
+import { textOr, type Translate, useLanguage, useText } from '@/shared/i18n'
 import { Dialog } from '@/shared/ui/dialog'
 import { Icon } from '@/shared/ui/icons'
+import { Select } from '@/shared/ui/select'
 import { Command, Empty, Failed, Loading, Note } from '@/shared/ui/states'
 import { AgentFields } from './AgentFields'
 import { EstimatePanel } from './EstimatePanel'
-import { benchmarksOf, validate, type Draft, emptyDraft, fieldOf, type FieldName, FIELDS, ADVANCED, symbolsOf, isExperiment, toCommand, toCurl, toExperiment, toTrigger, unknownSymbols, defaultBenchmark, defaultSpan, defaultSymbols, type FieldErrors } from './form'
+import { benchmarksOf, COSTS, DONE, MEMORIES, validate, type Draft, emptyDraft, fieldOf, type FieldName, FIELDS, ADVANCED, symbolsOf, isExperiment, toCommand, toCurl, toExperiment, toTrigger, unknownSymbols, defaultBenchmark, defaultSpan, defaultSymbols, type FieldErrors } from './form'
 import { PRESETS, presetOf, type PresetName } from './presets'
+
+const MEMORY_TEXTS = { all: 'new.memory.all', 'rounds+open': 'new.memory.open', rounds: 'new.memory.rounds', off: 'new.memory.off' } as const
 
 export function NewRun({ onClose }: { onClose: () => void }) {
   const t = useText()
@@ -176,12 +179,7 @@ function Form({ options, onClose }: { options: Options; onClose: () => void }) {
                 )}
               </Field>
               <Field name="costs" label={t('new.costs')} hint={t('new.costs.hint')}>
-                {(attributes) => (
-                  <select className="select" {...attributes} value={draft.costs} onChange={(event) => change({ costs: event.target.value as Draft['costs'] })}>
-                    <option value="market">{t('new.costs.market')}</option>
-                    <option value="frictionless">{t('new.costs.frictionless')}</option>
-                  </select>
-                )}
+                {(attributes) => <Select {...attributes} value={draft.costs} choices={COSTS.map((value) => ({ value, label: t(`new.costs.${value}`) }))} onChange={(costs) => change({ costs })} />}
               </Field>
               <Field name="windows" label={t('new.windows')} error={fieldError('windows')} hint={t('new.windows.hint')}>
                 {(attributes) => <input className="input" {...attributes} placeholder="2x60d" value={draft.windows} onChange={(event) => change({ windows: event.target.value })} />}
@@ -198,14 +196,7 @@ function Form({ options, onClose }: { options: Options; onClose: () => void }) {
                 )}
               </Field>
               <Field name="memory" label={t('new.memory')} error={fieldError('memory')}>
-                {(attributes) => (
-                  <select className="select" {...attributes} value={draft.memory} onChange={(event) => change({ memory: event.target.value as Draft['memory'] })}>
-                    <option value="all">{t('new.memory.all')}</option>
-                    <option value="rounds+open">{t('new.memory.open')}</option>
-                    <option value="rounds">{t('new.memory.rounds')}</option>
-                    <option value="off">{t('new.memory.off')}</option>
-                  </select>
-                )}
+                {(attributes) => <Select {...attributes} value={draft.memory} choices={MEMORIES.map((value) => ({ value, label: t(MEMORY_TEXTS[value]) }))} onChange={(memory) => change({ memory })} />}
               </Field>
               <Field name="seed" label={t('new.seed')} error={fieldError('seed')}>
                 {(attributes) => <input className="input" {...attributes} inputMode="numeric" value={draft.seed} onChange={(event) => change({ seed: event.target.value })} />}
@@ -216,13 +207,7 @@ function Form({ options, onClose }: { options: Options; onClose: () => void }) {
               {t('new.summaries')}
             </label>
             <Field name="done" label={t('new.done')}>
-              {(attributes) => (
-                <select className="select" {...attributes} value={draft.done} onChange={(event) => change({ done: event.target.value as Draft['done'] })}>
-                  <option value="skip">{t('new.done.skip')}</option>
-                  <option value="degraded">{t('new.done.degraded')}</option>
-                  <option value="all">{t('new.done.all')}</option>
-                </select>
-              )}
+              {(attributes) => <Select {...attributes} value={draft.done} choices={DONE.map((value) => ({ value, label: t(`new.done.${value}`) }))} onChange={(done) => change({ done })} />}
             </Field>
           </div>
         </details>
@@ -247,7 +232,7 @@ function Form({ options, onClose }: { options: Options; onClose: () => void }) {
 function errorText(t: Translate, errors: FieldErrors, field: FieldName, draft: Draft, dataset: DatasetOption | undefined): string | undefined {
   const why = errors[field]
   if (why === 'unknown') return t('new.wrong.unknown', { symbols: unknownSymbols(draft, dataset).join(', ') })
-  return why ? t(`new.wrong.${why}` as TextKey) : undefined
+  return why ? t(`new.wrong.${why}`) : undefined
 }
 
 /** The rules of a market in one line. */

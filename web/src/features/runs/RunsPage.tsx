@@ -123,7 +123,7 @@ function Tools({ search, jobs, columns, selected, hasMore }: ToolsProps) {
       </span>
       {selected.size > 0 &&
         (canCompare ? (
-          <Link to={'/app/compare' as never} search={{ select: items } as never} className="button small primary">
+          <Link to="/app/compare" search={{ select: items }} className="button small primary">
             {t('runs.compare.count', { count: selected.size })}
           </Link>
         ) : (

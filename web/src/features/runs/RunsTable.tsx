@@ -4,7 +4,7 @@ import { type CSSProperties, useEffect, useRef, useState } from 'react'
 import type { Job } from '@/server/types'
 import { useText } from '@/shared/i18n'
 import { useNow } from '@/shared/now'
-import { nextOrder, orderOf, type Sort } from './address'
+import { nextOrder, type Order, orderOf, type Sort } from './address'
 import { type Column, gridOf } from './columns'
 import { RunRow } from './RunRow'
 
@@ -14,8 +14,8 @@ const AHEAD = 25
 interface Props {
   jobs: Job[]
   columns: Column[]
-  order: string | undefined
-  onOrder: (order: string | undefined) => void
+  order: Order | undefined
+  onOrder: (order: Order | undefined) => void
   selected: ReadonlySet<string>
   onSelect: (id: string, isSelected: boolean) => void
   canEdit: boolean
@@ -88,7 +88,7 @@ export function RunsTable({ jobs, columns, order, onOrder, selected, onSelect, c
   )
 }
 
-function Head({ column, order, onOrder }: { column: Column; order: string | undefined; onOrder: (order: string | undefined) => void }) {
+function Head({ column, order, onOrder }: { column: Column; order: Order | undefined; onOrder: (order: Order | undefined) => void }) {
   const t = useText()
   const className = column.isNumber ? 'num' : ''
   if (!column.sort) {

@@ -1,5 +1,6 @@
 // The state of the New run form, its validation, and the request and command that it produces. No React.
 import type { AgentBody, DatasetOption, ExperimentBody, Options, Trigger } from '@/server/types'
+import { oneOf } from '@/shared/oneOf'
 
 export type Analyst = Options['analysts'][number]
 
@@ -18,6 +19,11 @@ export interface AgentDraft {
   riskRounds: string
 }
 
+export const COSTS = ['market', 'frictionless'] as const
+export const MEMORIES = ['all', 'rounds+open', 'rounds', 'off'] as const
+/** How to handle days that are already completed. */
+export const DONE = ['skip', 'degraded', 'all'] as const
+
 export interface Draft {
   dataset: string
   /** As typed, separated by commas or spaces. */
@@ -29,7 +35,7 @@ export interface Draft {
   agents: AgentDraft[]
   /** Empty: the dataset's market. */
   market: string
-  costs: 'market' | 'frictionless'
+  costs: (typeof COSTS)[number]
   cash: string
   /** A symbol or index. Empty: none. */
   benchmark: string
@@ -39,10 +45,9 @@ export interface Draft {
   trials: string
   /** `2x60d`: two windows of 60 trading days. Empty: all days. */
   windows: string
-  memory: 'all' | 'rounds+open' | 'rounds' | 'off'
+  memory: (typeof MEMORIES)[number]
   summaries: boolean
-  /** How to handle days that are already completed. */
-  done: 'skip' | 'degraded' | 'all'
+  done: (typeof DONE)[number]
 }
 
 export type FieldName = 'dataset' | 'universe' | 'symbols' | 'start_date' | 'end_date' | 'agents' | 'market' | 'costs' | 'initial_cash' | 'budget' | 'trials' | 'windows' | 'benchmark' | 'seed' | 'memory' | 'done'
@@ -120,14 +125,14 @@ export function emptyDraft(options: Options, language: 'en' | 'zh'): Draft {
     ...defaultSpan(dataset),
     agents: [configured ? { ...agent, kind: 'named', name: configured.name } : agent],
     market: '',
-    costs: defaults.costs as Draft['costs'],
+    costs: oneOf(defaults.costs, COSTS) ?? 'market',
     cash: String(defaults.initial_cash),
     benchmark: defaultBenchmark(options, dataset),
     budgetUsd: '',
     seed: '0',
     trials: '1',
     windows: '',
-    memory: defaults.memory as Draft['memory'],
+    memory: oneOf(defaults.memory, MEMORIES) ?? 'all',
     summaries: defaults.summaries,
     done: 'skip',
   }

@@ -7,8 +7,7 @@ import { Empty, Failed, Loading } from '@/shared/ui/states'
 import { type Column, SortTable } from '@/shared/ui/table'
 import { dataAddress } from '../seenBy/places'
 import type { NodeTable } from './desk'
-import { bySeries } from './lineage'
-import { newestOf, readers } from './readers'
+import { bySeries, newestOf, readers } from './readers'
 import css from './session.module.css'
 
 interface Props {

@@ -1,7 +1,7 @@
 // What the agent decided, and its orders, before everything else.
 import { useQuery } from '@tanstack/react-query'
-import { sessionHead } from '@/server/queries'
-import { argumentOf, conversationEnd, sizingOf } from '@/server/recorded'
+import { sessionHead } from '@/server/sessions'
+import { argumentOf, conversationEnd, cutsOf } from '@/server/recorded'
 import type { DayResult, Message } from '@/server/types'
 import { useFormat } from '@/shared/format'
 import { useText, useWord } from '@/shared/i18n'
@@ -84,7 +84,7 @@ function Outcome({ day, reading }: { day: DayResult; reading: Reading }) {
   const code = useCode()
   const { session, market, desk } = reading
   const orders = ordersOf(day, session.conversation ?? []).filter((order) => !desk.isDesk || order.symbol === desk.symbol)
-  const cuts = sizingOf(day).cuts.filter((cut) => cut.symbol === desk.symbol)
+  const cuts = cutsOf(day).filter((cut) => cut.symbol === desk.symbol)
   const after = day.final_position
   return (
     <>

@@ -1,33 +1,47 @@
 // The lineage of a fill: order, decision, contributing nodes, market data seen, recalled memories.
 import type { ReactNode } from 'react'
-import { Link as To } from '@tanstack/react-router'
-import type { Trade } from '@/server/types'
+import { useQuery } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
+import { lineage as lineageQuery } from '@/server/sessions'
+import type { Lineage, LineageMemory, LineageMessage, Session, Trade } from '@/server/types'
 import { useFormat } from '@/shared/format'
 import { useText, useWord } from '@/shared/i18n'
 import { useCode } from '@/shared/i18n/codes'
+import { Failed, Loading } from '@/shared/ui/states'
 import { JsonView, parseJson } from '@/transcript/JsonView'
 import { dataAddress } from '../seenBy/places'
-import { bySeries, type Lineage, type Link } from './lineage'
 import { Numbers } from './Numbers'
+import { nameOfMemory } from './RecalledMemories'
 
 interface Props {
+  session: Session
   trade: Trade
-  lineage: Lineage
   market: string | null
   /** The dataset's content hash, and its exchange's zone. */
   dataset: string
   zone: string | null
   onGo: (path: string) => void
   /** Opens a recalled memory. */
-  onMemory: (memory: Lineage['memories'][number]) => void
+  onMemory: (memory: LineageMemory) => void
 }
 
-export function LineageView({ trade, lineage, market, dataset, zone, onGo, onMemory }: Props) {
+export function LineageView(props: Props) {
+  const { session, trade } = props
+  const query = useQuery(lineageQuery(session.job_id, session.session_id, trade.action_id))
+  if (query.isPending) return <Loading />
+  if (!query.data) return <Failed error={query.error} retry={() => void query.refetch()} />
+  return <Stages {...props} lineage={query.data} />
+}
+
+function Stages({ session, trade, lineage, market, dataset, zone, onGo, onMemory }: Props & { lineage: Lineage }) {
   const t = useText()
   const code = useCode()
   const word = useWord()
   const format = useFormat()
-  const series = bySeries(lineage.reads)
+  const { order } = lineage
+  // Steps and messages are of the session that placed the order.
+  const elsewhere = order && order.session_id !== session.session_id ? order.session_id : null
+  const go = { elsewhere, onGo }
   return (
     <ol className="lineage" aria-label={t('lineage.title')}>
       <Stage name={t('lineage.fill')}>
@@ -35,17 +49,11 @@ export function LineageView({ trade, lineage, market, dataset, zone, onGo, onMem
         <span className="quiet"> · {t('lineage.cash', { cash: format.money(trade.cash_after, market) })}</span>
       </Stage>
       <Stage name={t('lineage.order')}>
-        {lineage.orderPath ? (
+        {order ? (
           <>
-            {lineage.otherSession ? (
-              <To to="/app/sessions/$sessionId" params={{ sessionId: String(lineage.otherSession.session_id) }} search={{ at: lineage.orderPath } as never}>
-                {t('lineage.elsewhere', { date: format.day(lineage.otherSession.date) })} <span className="mono">{lineage.orderPath}</span>
-              </To>
-            ) : (
-              <Path path={lineage.orderPath} onGo={onGo} />
-            )}{' '}
-            <span className="quiet">#{trade.order_id}</span>
-            {lineage.reason && <p>{lineage.reason}</p>}
+            {elsewhere !== null && <span className="second">{t('lineage.elsewhere', { date: format.day(order.date) })} </span>}
+            {order.path != null && <Place path={order.path} {...go} isMono />} <span className="quiet">#{order.order_id}</span>
+            {order.reason && <p>{order.reason}</p>}
             {lineage.cuts.map((cut) => (
               <div key={cut.code + cut.message}>
                 <span title={cut.code}>{code('cut', cut.code)}</span> <Numbers numbers={cut.numbers} />
@@ -54,35 +62,37 @@ export function LineageView({ trade, lineage, market, dataset, zone, onGo, onMem
           </>
         ) : (
           <span className="second">
-            {t('lineage.by.books')} {lineage.fillPath && <Path path={lineage.fillPath} onGo={onGo} />}
+            {t('lineage.by.books')} {lineage.path != null && <Place path={lineage.path} {...go} isMono />}
           </span>
         )}
       </Stage>
       {lineage.decision && (
         <Stage name={t('lineage.decision')}>
-          <Opinion link={lineage.decision} onGo={onGo} long />
+          <Opinion message={lineage.decision} {...go} isLong />
         </Stage>
       )}
-      {lineage.before.length > 0 && (
+      {lineage.contributing.length > 0 && (
         <Stage name={t('lineage.before')}>
-          {lineage.before.map((link) => (
-            <Opinion key={link.path} link={link} onGo={onGo} />
+          {lineage.contributing.map((message) => (
+            <Opinion key={message.path} message={message} {...go} />
           ))}
         </Stage>
       )}
-      {series.length > 0 && (
+      {lineage.exposures.length > 0 && (
         <Stage name={t('lineage.shown')}>
           <ul className="lineage-shown">
-            {series.map((entry) => (
-              <li key={entry.series}>
-                <To to="/app/data" search={dataAddress(dataset, entry.series, entry.first, entry.last)} className="mono">
-                  {entry.series}
-                </To>{' '}
+            {lineage.exposures.map((read) => (
+              <li key={read.series}>
+                <Link to="/app/data" search={dataAddress(dataset, read.series, read.first_date, read.last_date)} className="mono">
+                  {read.series}
+                </Link>{' '}
                 <span className="second tnum">
-                  {t('shown.rows', { rows: entry.rows })} · {entry.first === entry.last ? format.day(entry.last) : format.span(entry.first, entry.last)}
+                  {t('shown.rows', { rows: read.rows })} · {read.first_date === read.last_date ? format.day(read.last_date) : format.span(read.first_date, read.last_date)}
                 </span>{' '}
-                <span className="quiet">{t('shown.known', { at: format.instantIn(entry.known, zone) })}</span>{' '}
-                {entry.paths.length > 0 && <Path path={entry.paths[0] ?? ''} onGo={onGo} label={t('lineage.read')} />}
+                <span className="quiet">{t('shown.known', { at: format.instantIn(read.latest_known_at, zone) })}</span>{' '}
+                <Place path={read.path} {...go}>
+                  {t('lineage.read')}
+                </Place>
               </li>
             ))}
           </ul>
@@ -93,12 +103,10 @@ export function LineageView({ trade, lineage, market, dataset, zone, onGo, onMem
           <span className="second">{t('lineage.memory.none')}</span>
         ) : (
           <ul className="lineage-shown">
-            {lineage.memories.map((item) => (
-              <li key={`${item.memory_type} ${item.memory_id}`}>
-                <button type="button" className="link-button" onClick={() => onMemory(item)}>
-                  {word('memory', item.memory_type)} {item.memory_id}
-                </button>
-                <span className="clip-2 second">{item.text}</span>
+            {lineage.memories.map((memory) => (
+              <li key={`${memory.path} ${nameOfMemory(memory)}`}>
+                <Memory memory={memory} elsewhere={elsewhere} onMemory={onMemory} />
+                <span className="clip-2 second">{memory.text}</span>
               </li>
             ))}
           </ul>
@@ -117,23 +125,55 @@ function Stage({ name, children }: { name: string; children: ReactNode }) {
   )
 }
 
-function Path({ path, onGo, label }: { path: string; onGo: Props['onGo']; label?: string }) {
+interface Go {
+  /** The session of the steps, if it is another one. */
+  elsewhere: number | null
+  onGo: (path: string) => void
+}
+
+/** A link to a step. */
+function Place({ path, elsewhere, onGo, isMono, children }: Go & { path: string; isMono?: boolean; children?: ReactNode }) {
+  const className = isMono ? 'link-button mono' : 'link-button'
+  if (elsewhere !== null) {
+    return (
+      <Link to="/app/sessions/$sessionId" params={{ sessionId: String(elsewhere) }} search={{ at: path }} className={isMono ? 'mono' : undefined} title={path}>
+        {children ?? path}
+      </Link>
+    )
+  }
   return (
-    <button type="button" className={label ? 'link-button' : 'link-button mono'} title={path} onClick={() => onGo(path)}>
-      {label ?? path}
+    <button type="button" className={className} title={path} onClick={() => onGo(path)}>
+      {children ?? path}
     </button>
   )
 }
 
-function Opinion({ link, onGo, long }: { link: Link; onGo: Props['onGo']; long?: boolean }) {
+function Memory({ memory, elsewhere, onMemory }: { memory: LineageMemory; elsewhere: number | null; onMemory: Props['onMemory'] }) {
   const word = useWord()
-  const json = parseJson(link.text)
+  const name = `${word('memory', memory.memory_type)} ${memory.memory_id}`
+  if (elsewhere !== null) {
+    return (
+      <Link to="/app/sessions/$sessionId" params={{ sessionId: String(elsewhere) }} search={{ view: 'memory', item: nameOfMemory(memory) }}>
+        {name}
+      </Link>
+    )
+  }
+  return (
+    <button type="button" className="link-button" onClick={() => onMemory(memory)}>
+      {name}
+    </button>
+  )
+}
+
+function Opinion({ message, isLong, ...go }: Go & { message: LineageMessage; isLong?: boolean }) {
+  const word = useWord()
+  const json = parseJson(message.content)
   return (
     <div className="lineage-words">
-      <button type="button" className="link-button" onClick={() => onGo(link.path)}>
-        {word('node', link.name)}
-      </button>
-      {json === undefined ? <p className={long ? 'clip-4' : 'clip-2'}>{link.text.replace(/[*#`]/g, '')}</p> : <JsonView value={json} />}
+      <Place path={message.path} {...go}>
+        {word('node', message.node)}
+      </Place>
+      {json === undefined ? <p className={isLong ? 'clip-4' : 'clip-2'}>{message.content.replace(/[*#`]/g, '')}</p> : <JsonView value={json} />}
     </div>
   )
 }

@@ -1,6 +1,6 @@
 // Orders of a day: fills with their lineage, and rejections with the numbers that decided.
 import { useState } from 'react'
-import type { DayResult, Exposure, RecalledBlock, Rejected, Session, Step, Trade } from '@/server/types'
+import type { DayResult, LineageMemory, Rejected, Session, Trade } from '@/server/types'
 import { conventionsText, feeName } from '@/shared/conventions'
 import { fileName } from '@/shared/fileName'
 import { signClass, useFormat } from '@/shared/format'
@@ -10,24 +10,18 @@ import { Empty } from '@/shared/ui/states'
 import { type Column, SortTable } from '@/shared/ui/table'
 import { Financing, Insolvent, PendingOrders, PositionSnapshots } from './AccountView'
 import { LineageView } from './LineageView'
-import type { NodeTable } from './desk'
-import { type Lineage, lineageOf } from './lineage'
 import { Numbers } from './Numbers'
 
 interface Props {
-  table: NodeTable
   session: Session
   day: DayResult
-  steps: Step[]
-  exposures: Exposure[]
-  recalled: RecalledBlock[]
   market: string | null
   /** The action ID of the fill whose lineage is open. */
   open: string | undefined
   dataset: string
   zone: string | null
   onGo: (path: string) => void
-  onMemory: (memory: Lineage['memories'][number]) => void
+  onMemory: (memory: LineageMemory) => void
 }
 
 export function OrdersView(props: Props) {
@@ -53,12 +47,11 @@ export function OrdersView(props: Props) {
   )
 }
 
-function Fills({ table, session, day, steps, exposures, recalled, market, open, dataset, zone, onGo, onMemory }: Props) {
+function Fills({ session, day, market, open, dataset, zone, onGo, onMemory }: Props) {
   const t = useText()
   const word = useWord()
   const format = useFormat()
   const [expandedId, setExpandedId] = useState<string | null>(open ?? String(day.trades[0]?.action_id ?? ''))
-  const lineage = (trade: Trade) => lineageOf(table, trade, session, day, steps, exposures, recalled)
   const isOpen = (trade: Trade) => expandedId === String(trade.action_id)
   const columns: Column<Trade>[] = [
     { id: 'action', label: t('word.action'), sort: (trade) => trade.action_type, cell: (trade) => <span className={`act ${trade.action_type}`}>{word('side', trade.action_type)}</span> },
@@ -98,7 +91,7 @@ function Fills({ table, session, day, steps, exposures, recalled, market, open, 
       columns={columns}
       rows={day.trades}
       rowKey={(trade) => String(trade.action_id)}
-      detail={(trade) => isOpen(trade) && <LineageView trade={trade} lineage={lineage(trade)} market={market} dataset={dataset} zone={zone} onGo={onGo} onMemory={onMemory} />}
+      detail={(trade) => isOpen(trade) && <LineageView session={session} trade={trade} market={market} dataset={dataset} zone={zone} onGo={onGo} onMemory={onMemory} />}
     />
   )
 }

@@ -1,7 +1,7 @@
 // The provenance of a day's research, and its data quality.
 import { useQuery } from '@tanstack/react-query'
 import type { ReactNode } from 'react'
-import { sessionLive } from '@/server/queries'
+import { sessionLive } from '@/server/sessions'
 import { conversationEnd, degradationsOf, ignoredFields, researchFields } from '@/server/recorded'
 import type { DayResult, Degradation, Job, Session } from '@/server/types'
 import { fileName } from '@/shared/fileName'

@@ -1,7 +1,7 @@
 import { Link, useNavigate } from '@tanstack/react-router'
 import { useQuery } from '@tanstack/react-query'
 import { useEffect } from 'react'
-import { sessionHead } from '@/server/queries'
+import { sessionHead } from '@/server/sessions'
 import type { DayResult, Job, Session, SessionHeadResponse, Status } from '@/server/types'
 import { ABSENT, signClass, useFormat } from '@/shared/format'
 import { useText } from '@/shared/i18n'

@@ -58,7 +58,7 @@ function Selected({ reading }: { reading: Reading }) {
       return <CallsView key={desk.selected ?? ''} reading={reading} />
     case 'orders':
       if (!day) return <Empty title={t('session.open')} />
-      return <OrdersView table={table} session={session} day={day} steps={steps.all} exposures={reads.all} recalled={memories.all} market={market} open={search.order} dataset={dataset?.hash ?? ''} zone={zone} onGo={goTo} onMemory={toMemory} />
+      return <OrdersView session={session} day={day} market={market} open={search.order} dataset={dataset?.hash ?? ''} zone={zone} onGo={goTo} onMemory={toMemory} />
     case 'shown':
       return <DataSeenView table={table} reads={reads.ofNode} pending={reads.isPending} error={reads.error} dataset={dataset} zone={zone} onGo={goTo} />
     case 'memory':

@@ -9,8 +9,6 @@ export interface NodeTable {
   roles: NodeRule[]
   /** The phases of a desk's graph, in order: those of its roles, then its orders. */
   phases: string[]
-  /** The roles upstream of the decision, nearest first. */
-  upstream: string[]
 }
 
 export function nodeTable(rules: NodeRule[]): NodeTable {
@@ -20,7 +18,6 @@ export function nodeTable(rules: NodeRule[]): NodeTable {
     of: (name) => byName.get(name),
     roles,
     phases: [...deskPhases(rules), 'orders'],
-    upstream: roles.filter((rule) => !rule.decides).map((rule) => rule.name).reverse(),
   }
 }
 

@@ -28,3 +28,30 @@ export function readers(table: NodeTable, reads: Exposure[]): Readers {
 export function newestOf(reads: Exposure[]): string | null {
   return reads.reduce<string | null>((newest, { latest_known_at: at }) => (at != null && (newest === null || at > newest) ? at : newest), null)
 }
+
+export interface SeriesReads {
+  series: string
+  reads: number
+  rows: number
+  first: string | null
+  last: string | null
+  known: string | null
+  paths: string[]
+}
+
+/** Groups reads by series. */
+export function bySeries(exposures: Exposure[]): SeriesReads[] {
+  const found = new Map<string, SeriesReads>()
+  for (const one of exposures) {
+    const known = found.get(one.series)
+    const entry = known ?? { series: one.series, reads: 0, rows: 0, first: null, last: null, known: null, paths: [] }
+    if (!known) found.set(one.series, entry)
+    entry.reads += 1
+    entry.rows = Math.max(entry.rows, one.rows)
+    if (one.first_date && (!entry.first || one.first_date < entry.first)) entry.first = one.first_date
+    if (one.last_date && (!entry.last || one.last_date > entry.last)) entry.last = one.last_date
+    if (one.latest_known_at && (!entry.known || one.latest_known_at > entry.known)) entry.known = one.latest_known_at
+    entry.paths.push(one.path)
+  }
+  return [...found.values()]
+}

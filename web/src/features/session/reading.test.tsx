@@ -1,13 +1,13 @@
 import { screen, within } from '@testing-library/react'
 import { expect, it } from 'vitest'
-import { degradationsOf, sizingOf } from '@/server/recorded'
+import { cutsOf, degradationsOf } from '@/server/recorded'
 import type { DayResult, Exposure, Message } from '@/server/types'
 import { TABLE } from '@/test/nodes'
 import { show } from '@/test/render'
 import { requestOf, responseOf, textOfRequest } from './calls'
 import { DataSeenView } from './DataSeenView'
 import { decisionOf, ordersOf } from './decision'
-import { newestOf, readers } from './readers'
+import { bySeries, newestOf, readers } from './readers'
 import { viewOf } from './useReading'
 
 const message = (index: number, path: string, part: Partial<Message> = {}): Message => ({ message_index: index, role: 'assistant', content: `message ${index}`, node: path.split('/').slice(0, -1).join('/'), path, timestamp: '2012-10-01T13:30:00Z', ...part })
@@ -79,8 +79,14 @@ it('rebuilds a call’s request from its node’s messages', () => {
 })
 
 it('reads open parts of a day’s result without trusting them', () => {
-  const day = { provenance: { degradations: [{ node: 'Trader', kind: 'timeout', reason: 'trader_timeout', elapsed_ms: 5 }, 'nonsense', null] }, metadata: { sizing: { cuts: [{ code: 'lot', symbol: 'IBM', numbers: { wanted: 3.5 } }], orders: 'none' } } } as unknown as DayResult
+  const day = { provenance: { degradations: [{ node: 'Trader', kind: 'timeout', reason: 'trader_timeout', elapsed_ms: 5 }, 'nonsense', null] }, metadata: { sizing: { cuts: [{ code: 'lot', symbol: 'IBM', numbers: { wanted: 3.5 } }] } } } as unknown as DayResult
   expect(degradationsOf(day)).toEqual([{ symbol: null, node: 'Trader', kind: 'timeout', reason: 'trader_timeout', elapsed_ms: 5 }])
-  expect(sizingOf(day)).toEqual({ cuts: [{ code: 'lot', message: '', symbol: 'IBM', numbers: { wanted: '3.5' } }], orders: [] })
+  expect(cutsOf(day)).toEqual([{ code: 'lot', message: '', symbol: 'IBM', numbers: { wanted: '3.5' } }])
   expect(degradationsOf(null)).toEqual([])
+})
+
+it('groups reads by series', () => {
+  const [one, ...rest] = bySeries([read('a/read#1', '2012-09-28T20:00:00Z'), { ...read('b/read#1', '2012-10-01T13:30:00Z'), rows: 80 }])
+  expect(rest).toEqual([])
+  expect(one).toMatchObject({ reads: 2, rows: 80, last: '2012-10-01', known: '2012-10-01T13:30:00Z', paths: ['a/read#1', 'b/read#1'] })
 })
