@@ -10,7 +10,9 @@ use papertape_core::record::JobStatus;
 use papertape_protocol::experiments::{
     EstimateResponse, ExperimentBody, ExperimentsQuery, ExperimentsResponse, QueuedExperimentResponse,
 };
+use papertape_protocol::simulate::CommandResponse;
 use papertape_service::app::App;
+use papertape_service::command::run_command;
 use papertape_service::experiments::{self, ExperimentRequest};
 use papertape_service::view;
 
@@ -78,4 +80,20 @@ pub(super) async fn estimate(
 ) -> ApiResult<EstimateResponse> {
     let (manifest, estimate, warnings) = experiments::estimate(&app, &ExperimentRequest::of(body)?).await?;
     Ok(Json(EstimateResponse { manifest, estimate, warnings, deployment: view::deployment(&app) }))
+}
+
+/// Get the command that runs an experiment or a single job, without queuing it
+#[utoipa::path(
+    post,
+    path = "/experiments/command",
+    tag = "simulation",
+    request_body = ExperimentBody,
+    responses((status = 200, body = CommandResponse, description = "The command"), BodyErrors)
+)]
+pub(super) async fn command(
+    State(app): State<App>,
+    Body(body): Body<ExperimentBody>,
+) -> ApiResult<CommandResponse> {
+    let command = run_command(&app.config, &ExperimentRequest::of(body)?);
+    Ok(Json(CommandResponse { command, deployment: view::deployment(&app) }))
 }

@@ -13,6 +13,7 @@ use papertape_agents::config::{
 };
 use papertape_core::broker::CostModel;
 use papertape_core::id::{AgentName, ExperimentId, JobId};
+use papertape_core::language::Language;
 use papertape_core::market::MaskKind;
 use papertape_core::message::ModelName;
 use papertape_core::part::MAX_PARTS;
@@ -42,6 +43,9 @@ pub(super) struct RunArgs {
     /// Kind of agents that models run as: solo (one conversation) or desk (a team of roles)
     #[arg(long, value_enum, value_name = "KIND", default_value_t = Kind::Solo, hide_possible_values = true)]
     kind: Kind,
+    /// Language of the prompts of agents that models run as: en or zh [default: en]
+    #[arg(long, value_name = "LANGUAGE")]
+    language: Option<Language>,
     /// Agent to run: a configured name, or provider::model; repeat for more [default: the configured agents, else the
     /// house models]
     #[arg(long = "model", value_name = "NAME")]
@@ -362,11 +366,14 @@ impl RunArgs {
             budget.job.usd = self.budget_usd.or(budget.job.usd);
             request.budget = Some(budget);
         }
-        let has_own_kind = self.kind == Kind::Desk || self.desk.is_set() || self.max_steps.is_some();
+        let has_own_kind = self.kind == Kind::Desk
+            || self.desk.is_set()
+            || self.max_steps.is_some()
+            || self.language.is_some();
         // These flags apply to models. A run of only external agents has none.
         if has_own_kind && (self.external.is_empty() || !request.models.is_empty()) {
             let names = std::mem::take(&mut request.models);
-            request.agents = agents(config, names, (self.kind, &self.desk, self.max_steps))?;
+            request.agents = agents(config, names, (self.kind, &self.desk, self.max_steps), self.language)?;
         }
         for name in self.external {
             let external = ExternalConfig { sandbox: self.sandbox, ..ExternalConfig::new(&name) };
@@ -381,6 +388,7 @@ fn agents(
     config: &Config,
     mut names: Vec<String>,
     (kind, desk, max_steps): (Kind, &DeskArgs, Option<u32>),
+    language: Option<Language>,
 ) -> Result<Vec<AgentConfig>> {
     let mut agents = Vec::new();
     if names.is_empty() && kind == Kind::Solo {
@@ -395,10 +403,11 @@ fn agents(
             Some(agent) => agent.clone(),
             None => {
                 let model = name.parse().map_err(|error: String| usage(format!("--model: {error}")))?;
-                match kind {
+                let agent = match kind {
                     Kind::Solo => AgentConfig::solo(AgentName::new(&name), model),
                     Kind::Desk => AgentConfig::desk(AgentName::new(format!("desk:{name}")), model),
-                }
+                };
+                AgentConfig { language: language.unwrap_or(agent.language), ..agent }
             }
         });
     }

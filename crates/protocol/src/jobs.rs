@@ -172,6 +172,8 @@ pub struct JobSummary {
     /// `queued`, `running`, `completed`, `partial`, `failed` or `cancelled`.
     #[schema(schema_with = crate::vocabulary::job_status)]
     pub status: JobStatus,
+    /// Whether `POST /simulate/{job_id}/resume` continues it: it stopped before its end, and has more than its log.
+    pub can_resume: bool,
     /// Why it stopped early.
     pub error: Option<String>,
     /// Model-days by status.

@@ -168,6 +168,16 @@ pub struct BranchBody {
     pub sampling: Option<JsonObject<SamplingBody>>,
 }
 
+/// A request as a command.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct CommandResponse {
+    /// The command, quoted for a POSIX shell; `null` if no options of the command line make this request.
+    pub command: Option<String>,
+    /// The mode that the server runs in.
+    #[serde(flatten)]
+    pub deployment: Deployment,
+}
+
 /// Changes before the job resumes. Optional.
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]

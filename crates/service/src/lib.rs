@@ -11,6 +11,7 @@ pub mod assistant;
 pub mod backup;
 pub mod board_cache;
 pub mod bundle;
+pub mod command;
 mod compose;
 pub mod config;
 mod counterfactual;

@@ -48,6 +48,7 @@ mod cli_profile;
 mod cli_run;
 mod cli_signals;
 mod cli_tool;
+mod commands;
 mod compare;
 mod costs;
 mod crash_assistant;

@@ -44,6 +44,9 @@ pub struct SessionHeadResponse {
     pub usage: UsageSummary,
     /// Of a desk: its decisions, by instrument.
     pub decisions: Vec<DecisionResponse>,
+    /// The words of its decisions: a desk's last answer on each instrument, another agent's last text. Empty until it is
+    /// closed.
+    pub decision_texts: Vec<DecisionText>,
     /// This close's portfolio value less the previous session's.
     pub profit: Option<Number>,
     /// The same in percent.
@@ -91,6 +94,17 @@ pub struct DecisionResponse {
     pub recommendation: Option<String>,
     /// The confidence of the research.
     pub confidence: Option<f64>,
+}
+
+/// The words of a decision.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct DecisionText {
+    /// Of a desk: the instrument.
+    pub symbol: Option<String>,
+    /// The step.
+    pub path: String,
+    /// The text, as the agent wrote it.
+    pub content: String,
 }
 
 /// The previous or next session.

@@ -41,6 +41,7 @@ use papertape_runtime::memory_probe::MemoryProbeConfig;
 use plan::plan;
 pub(crate) use plan::trading_dates;
 use rust_decimal::Decimal;
+use serde_json::Value;
 
 /// A requested simulation.
 #[derive(Clone, Debug, Default)]
@@ -204,7 +205,7 @@ pub async fn resume(app: &App, job: &JobId, budget: Option<BudgetChange>) -> Res
         set_budget(app, job, change).await?;
     }
     let row = find_job(app, job).await?;
-    if row.config.get("imported_from").is_some() {
+    if is_log_only(&row.config) {
         return Err(ServiceError::Conflict(format!(
             "job {job} was imported with its log only, and cannot be resumed"
         )));
@@ -217,6 +218,18 @@ pub async fn resume(app: &App, job: &JobId, budget: Option<BudgetChange>) -> Res
         // It may have started, or even ended, since.
         status => Ok(status),
     }
+}
+
+/// Whether a job has stopped before its end and can be resumed.
+#[must_use]
+pub fn can_resume(status: JobStatus, config: &Value) -> bool {
+    let is_early = matches!(status, JobStatus::Partial | JobStatus::Failed | JobStatus::Cancelled);
+    is_early && !is_log_only(config)
+}
+
+/// Whether a job is the log of another database's job.
+fn is_log_only(config: &Value) -> bool {
+    config.get("imported_from").is_some()
 }
 
 /// Sets the budget of a stopped or queued job. Once resumed, it continues where the old budget ended it.

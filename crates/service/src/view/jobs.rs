@@ -6,6 +6,7 @@ use super::progress::{count, progress};
 use super::{is_llm, job_id, masked, no_job, quality};
 use crate::app::App;
 use crate::error::ServiceError;
+use crate::trigger::can_resume;
 use crate::view::deployment;
 use crate::view::usage::usage;
 use papertape_agents::config::AgentKind;
@@ -143,6 +144,7 @@ pub(super) fn summary(found: JobOverview, quality: JobQuality) -> JobSummary {
         job_id: row.id.to_string(),
         kind: row.kind.to_string(),
         status: row.status,
+        can_resume: can_resume(row.status, &row.config),
         error: row.error,
         progress,
         created_at: row.created_at,

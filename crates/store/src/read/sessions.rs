@@ -145,6 +145,34 @@ impl Store {
         .await
     }
 
+    /// The agent's messages of a node, newest first, before this message number. `node` is as in
+    /// [`SessionFilter`].
+    ///
+    /// # Errors
+    /// Returns an error if the database fails.
+    pub async fn last_words(
+        &self,
+        session: SessionId,
+        node: &str,
+        before: Option<u32>,
+        limit: u32,
+    ) -> Result<Vec<MessageView>> {
+        self.read_with(node.to_owned(), move |db, node| {
+            async move {
+                let mut statement = select_messages(session);
+                statement.add(" AND m.role = ?", [Role::Assistant.as_str().into()]);
+                filter_by_node(&mut statement, node);
+                if let Some(before) = before {
+                    statement.add(" AND m.message_index < ?", [i64::from(before).into()]);
+                }
+                statement.add(" ORDER BY m.message_index DESC LIMIT ?", [i64::from(limit).into()]);
+                statement.all(db).await
+            }
+            .boxed()
+        })
+        .await
+    }
+
     /// Sessions by the time they were opened, with their actions and, if `conversation`, their transcripts. A
     /// page with transcripts has at most 50 sessions.
     ///
@@ -296,13 +324,7 @@ async fn conversation(
     Ok(Some(ConversationPage { total, instructions, messages }))
 }
 
-/// All messages of a session, or a page of them starting at a message number.
-async fn messages(
-    db: &mut dyn Db,
-    session: SessionId,
-    node: Option<&str>,
-    part: Option<(i64, usize)>,
-) -> Result<Vec<MessageView>> {
+fn select_messages(session: SessionId) -> Statement {
     let mut statement = Statement::default();
     statement.add(
         &format!(
@@ -313,6 +335,17 @@ async fn messages(
         ),
         [session.into()],
     );
+    statement
+}
+
+/// All messages of a session, or a page of them starting at a message number.
+async fn messages(
+    db: &mut dyn Db,
+    session: SessionId,
+    node: Option<&str>,
+    part: Option<(i64, usize)>,
+) -> Result<Vec<MessageView>> {
+    let mut statement = select_messages(session);
     if let Some(node) = node {
         filter_by_node(&mut statement, node);
     }

@@ -2,6 +2,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { type FormEvent, useId, useState } from 'react'
+import { branchCommand } from '@/server/commands'
 import { options } from '@/server/queries'
 import type { Branch, Job } from '@/server/types'
 import { useBranch } from '@/server/writes'
@@ -9,7 +10,8 @@ import { useText } from '@/shared/i18n'
 import { Dialog } from '@/shared/ui/dialog'
 import { Icon } from '@/shared/ui/icons'
 import { Command, Failed, Note } from '@/shared/ui/states'
-import { cutsOf, exampleCuts, toBranchCommand } from './branch'
+import { useSettled } from '@/shared/useSettled'
+import { cutsOf, exampleCuts } from './branch'
 
 interface Props {
   job: Job
@@ -48,7 +50,7 @@ export function BranchForm({ job, dates, agent: initialAgent, date: initialDate,
     instructions: (!isExternal && instructions.trim()) || null,
     sampling: isExternal || temperature === '' || invalid ? null : { temperature: temperatureValue },
   }
-  const command = toBranchCommand(job.job_id, body)
+  const command = useQuery(branchCommand(job.job_id, useSettled(date === '' || invalid ? null : JSON.stringify(body), 200))).data
   const submit = (event: FormEvent) => {
     event.preventDefault()
     if (date === '' || invalid) return

@@ -7,8 +7,6 @@ import { useText } from '@/shared/i18n'
 import { Icon } from '@/shared/ui/icons'
 import { DeleteJob } from './DeleteJob'
 
-const RESUMABLE = new Set(['partial', 'failed', 'cancelled'])
-
 interface Props {
   job: Job
   /** Whether a stop was requested. */
@@ -33,7 +31,7 @@ export function Controls({ job, stopping: cancelRequested, onBranch, onDeleted }
             {stopping ? t('run.stopping') : t('run.stop')}
           </button>
         )}
-        {canOperate && RESUMABLE.has(job.status) && (
+        {canOperate && job.can_resume && (
           <button
             type="button"
             className="button primary"

@@ -1,5 +1,5 @@
-// Suggested branch points, and the equivalent command.
-import type { Branch, NodeRule } from '@/server/types'
+// Suggested branch points.
+import type { NodeRule } from '@/server/types'
 
 /** Suggestions for this many symbols. A desk of a large universe would have thousands. */
 const MAX_SYMBOLS = 12
@@ -30,20 +30,4 @@ export function exampleCuts(kind: string, symbols: string[]): string {
   const symbol = symbols[0] ?? 'AAPL'
   if (kind === 'desk') return `${symbol}, ${symbol}/Trader#1`
   return kind === 'external' ? 'external#1, external#1/turn#3' : 'solo#1, solo#1/model#3'
-}
-
-/** Quotes a shell argument. */
-function shellQuote(text: string): string {
-  return /^[\w./:@+=-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`
-}
-
-/** The equivalent command; `null` if there is none: the CLI cannot change the sampling. */
-export function toBranchCommand(job: string, branch: Branch): string | null {
-  if (branch.sampling) return null
-  const parts = ['papertape branch', job, `--date ${branch.date}`]
-  if (branch.agent) parts.push(`--agent ${shellQuote(branch.agent)}`)
-  if (branch.node) parts.push(`--at ${shellQuote(branch.node)}`)
-  if (branch.model) parts.push(`--model ${shellQuote(branch.model)}`)
-  if (branch.instructions) parts.push(`--instructions ${shellQuote(branch.instructions)}`)
-  return parts.join(' ')
 }

@@ -1,12 +1,12 @@
 // What a run may take: calls, tokens and cost, before it starts.
 import { useQuery } from '@tanstack/react-query'
-import { useEffect, useState } from 'react'
 import { ApiError } from '@/server/client'
 import { estimate as estimateQuery } from '@/server/estimate'
 import type { ExperimentBody } from '@/server/types'
 import { useFormat } from '@/shared/format'
 import { useText } from '@/shared/i18n'
 import { Tag } from '@/shared/ui/parts'
+import { useSettled } from '@/shared/useSettled'
 
 /** The estimate follows the form after a pause of this length. */
 const PAUSE_MS = 400
@@ -66,14 +66,4 @@ function Figure({ name, value }: { name: string; value: string }) {
       <dd>{value}</dd>
     </div>
   )
-}
-
-/** The value, once it has not changed for a while. */
-function useSettled(value: string | null, ms: number): string | null {
-  const [settled, setSettled] = useState(value)
-  useEffect(() => {
-    const timer = setTimeout(() => setSettled(value), ms)
-    return () => clearTimeout(timer)
-  }, [value, ms])
-  return value === null ? null : settled
 }

@@ -38,6 +38,9 @@ const estimateOf = ({ trials }: { trials: number }) => ({
   warnings: [],
 })
 
+/** The server's command: none for Chinese prompts. */
+const commandOf = (body: unknown) => (JSON.stringify(body).includes('"zh"') ? null : `papertape run # ${JSON.stringify(body)}`)
+
 beforeEach(() => {
   HTMLDialogElement.prototype.showModal = function () {
     this.open = true
@@ -47,6 +50,7 @@ beforeEach(() => {
   }
   Element.prototype.scrollIntoView = () => undefined
   respondWith('/simulate/options', options)
+  network.use(http.post('/experiments/command', async ({ request }) => HttpResponse.json({ command: commandOf(await request.json()) })))
   network.use(http.post('/experiments/estimate', async ({ request }) => HttpResponse.json(estimateOf((await request.json()) as { trials: number }))))
 })
 
@@ -85,7 +89,9 @@ it('offers a desk’s models, analysts and rounds, and reports a missing key', a
   fireEvent.change(screen.getByLabelText('Deep model', { selector: 'input' }), { target: { value: 'openai::gpt-5' } })
   expect(screen.getByText('the key of the provider is not set')).toBeTruthy()
   fireEvent.click(screen.getByLabelText('News'))
-  expect(screen.getByText(/--kind desk --deep-model openai::gpt-5 --analysts market,social,fundamentals/)).toBeTruthy()
+  expect(await screen.findByText(/papertape run # .*"deep_think_llm":"openai::gpt-5","selected_analysts":\["market","social","fundamentals"\]/)).toBeTruthy()
+  fireEvent.change(screen.getByLabelText('Language'), { target: { value: 'zh' } })
+  expect(await screen.findByText(/^curl -X POST .*\/simulate\/trigger /)).toBeTruthy()
 })
 
 it('shows what a run may take before it starts, and starts trials as an experiment', async () => {
@@ -103,7 +109,7 @@ it('shows what a run may take before it starts, and starts trials as an experime
   fireEvent.click(screen.getByRole('button', { name: /^Compare with trials/ }))
   await waitFor(() => expect(estimate.textContent).toContain('$0.93'))
   expect(estimate.textContent).toContain('Exceeds the budget')
-  expect(screen.getByText(/--start 2012-10-01 --end 2012-12-31 --trials 3/)).toBeTruthy()
+  expect(await screen.findByText(/papertape run # .*"trials":3/)).toBeTruthy()
   fireEvent.click(screen.getByRole('button', { name: 'Start experiment' }))
   // The error of a field inside the experiment is shown at that field.
   await screen.findByText('is too late')

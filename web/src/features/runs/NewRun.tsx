@@ -11,10 +11,11 @@ import { textOr, type Translate, useLanguage, useText } from '@/shared/i18n'
 import { Dialog } from '@/shared/ui/dialog'
 import { Icon } from '@/shared/ui/icons'
 import { Select } from '@/shared/ui/select'
-import { Command, Empty, Failed, Loading, Note } from '@/shared/ui/states'
+import { Empty, Failed, Loading } from '@/shared/ui/states'
 import { AgentFields } from './AgentFields'
 import { EstimatePanel } from './EstimatePanel'
-import { benchmarksOf, COSTS, DONE, MEMORIES, validate, type Draft, emptyDraft, fieldOf, type FieldName, FIELDS, ADVANCED, symbolsOf, isExperiment, toCommand, toCurl, toExperiment, toTrigger, unknownSymbols, defaultBenchmark, defaultSpan, defaultSymbols, type FieldErrors } from './form'
+import { benchmarksOf, COSTS, DONE, MEMORIES, validate, type Draft, emptyDraft, fieldOf, type FieldName, FIELDS, ADVANCED, symbolsOf, isExperiment, toCurl, toExperiment, toTrigger, unknownSymbols, defaultBenchmark, defaultSpan, defaultSymbols, type FieldErrors } from './form'
+import { RunCommand } from './RunCommand'
 import { PRESETS, presetOf, type PresetName } from './presets'
 
 const MEMORY_TEXTS = { all: 'new.memory.all', 'rounds+open': 'new.memory.open', rounds: 'new.memory.rounds', off: 'new.memory.off' } as const
@@ -64,7 +65,7 @@ function Form({ options, onClose }: { options: Options; onClose: () => void }) {
     change(presetOf(name, draft, options))
     setPreset(name)
   }
-  const fieldError = (field: FieldName) => errorText(t, errors, field, draft, dataset) ?? (rejectedField === field ? rejected?.message.replace(/^[^:]+: /, '') : undefined)
+  const fieldError = (field: FieldName) => errorText(t, errors, field, draft, options) ?? (rejectedField === field ? rejected?.message.replace(/^[^:]+: /, '') : undefined)
   const first = FIELDS.find((field) => fieldError(field) !== undefined)
   const advancedOpen = expanded || ADVANCED.some((field) => fieldError(field) !== undefined)
   // After an invalid submit, focus the first invalid field.
@@ -92,7 +93,7 @@ function Form({ options, onClose }: { options: Options; onClose: () => void }) {
       onSuccess: (queued) => void navigate({ to: '/app/runs/$jobId', params: { jobId: queued.job_id } }),
     })
   }
-  const command = toCommand(draft, options)
+  const body = Object.keys(validate(draft, options)).length > 0 ? null : toExperiment(draft, options)
 
   return (
     <form className="sheet-form" onSubmit={send} noValidate ref={form}>
@@ -211,10 +212,8 @@ function Form({ options, onClose }: { options: Options; onClose: () => void }) {
             </Field>
           </div>
         </details>
-        <EstimatePanel body={draft.start === '' || Object.keys(validate(draft, options)).length > 0 ? null : toExperiment(draft, options)} />
-        <Note title={t('new.command')}>{command === null && <p className="second">{t('new.command.none')}</p>}
-          <Command text={command ?? toCurl(draft, options, location.origin)} />
-        </Note>
+        <EstimatePanel body={draft.start === '' ? null : body} />
+        <RunCommand body={body} curl={toCurl(draft, options, location.origin)} />
         <p className="hint quiet">{t('new.baselines', { names: options.baselines.map((name) => textOr(t, `baseline.${name}`, name)).join(', ') })}</p>
       </div>
       <div className="sheet-foot">
@@ -229,10 +228,11 @@ function Form({ options, onClose }: { options: Options; onClose: () => void }) {
   )
 }
 
-function errorText(t: Translate, errors: FieldErrors, field: FieldName, draft: Draft, dataset: DatasetOption | undefined): string | undefined {
+function errorText(t: Translate, errors: FieldErrors, field: FieldName, draft: Draft, options: Options): string | undefined {
   const why = errors[field]
+  const dataset = options.datasets.find((one) => one.name === draft.dataset)
   if (why === 'unknown') return t('new.wrong.unknown', { symbols: unknownSymbols(draft, dataset).join(', ') })
-  return why ? t(`new.wrong.${why}`) : undefined
+  return why ? t(`new.wrong.${why}`, { max: options.max_rounds }) : undefined
 }
 
 /** The rules of a market in one line. */

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import type { Options } from '@/server/types'
-import { agentName, benchmarksOf, validate, emptyDraft, fieldOf, symbolsOf, toCommand, toCurl, toTrigger } from './form'
+import { agentNames, benchmarksOf, validate, emptyDraft, fieldOf, symbolsOf, toCurl, toTrigger } from './form'
 
 const options: Options = {
   kinds: ['solo', 'desk'],
@@ -30,9 +30,7 @@ it('starts with a valid draft', () => {
   const draft = emptyDraft(options, 'en')
   expect(validate(draft, options)).toEqual({})
   expect(toTrigger(draft, options).costs).toBe('market')
-  expect(toCommand({ ...draft, costs: 'frictionless' }, options)).toContain('--frictionless')
   expect(toTrigger(draft, options)).toMatchObject({ dataset: 'us', start_date: '2013-02-01', end_date: '2013-03-01', agents: [{ name: 'house::momentum', kind: 'solo' }], initial_cash: 100000 })
-  expect(toCommand(draft, options)).toBe('papertape run --model house::momentum --symbols AAPL,IBM,brk.b --start 2013-02-01 --end 2013-03-01')
 })
 
 // Goal: an index replaces the symbols in the request and the command, and symbols are then optional.
@@ -45,8 +43,6 @@ it('accepts an index as the universe', () => {
   expect(validate(draft, configured)).toEqual({})
   expect(toTrigger(draft, configured)).toMatchObject({ universe: 'SP500' })
   expect(toTrigger(draft, configured)).not.toHaveProperty('symbols')
-  expect(toCommand(draft, configured)).toContain('--universe SP500 --start')
-  expect(toCommand(draft, configured)).not.toContain('--symbols')
   expect(validate({ ...draft, universe: '' }, configured).symbols).toBe('unknown')
   expect(emptyDraft(options, 'en').universe).toBe('')
 })
@@ -57,7 +53,6 @@ it('lists indexes as benchmarks and sends the selected one', () => {
   expect([draft.benchmark, toTrigger(draft, options).benchmark]).toEqual(['', undefined])
   const selected = { ...draft, benchmark: 'SPX' }
   expect(toTrigger(selected, options).benchmark).toBe('SPX')
-  expect(toCommand(selected, options)).toContain(' --benchmark SPX')
   const configured = { ...options, defaults: { ...options.defaults, benchmark: 'SPX' } }
   expect(emptyDraft(configured, 'en').benchmark).toBe('SPX')
   expect(emptyDraft({ ...options, defaults: { ...options.defaults, benchmark: 'NDX' } }, 'en').benchmark).toBe('')
@@ -76,26 +71,24 @@ it('sends a desk with its models, analysts and rounds', () => {
   if (!agent) throw new Error('the draft has no agent')
   draft.agents = [{ ...agent, kind: 'desk', deep: 'openai::gpt-5', analysts: ['market', 'news'], debateRounds: '2' }]
   expect(toTrigger(draft, options).agents).toEqual([
-    { name: 'desk:house::momentum+openai::gpt-5', kind: 'desk', model: 'house::momentum', language: 'en', desk: { deep_think_llm: 'openai::gpt-5', selected_analysts: ['market', 'news'], max_debate_rounds: 2, max_risk_discuss_rounds: 1 } },
+    { name: 'desk:house::momentum', kind: 'desk', model: 'house::momentum', language: 'en', desk: { deep_think_llm: 'openai::gpt-5', selected_analysts: ['market', 'news'], max_debate_rounds: 2, max_risk_discuss_rounds: 1 } },
   ])
-  expect(toCommand(draft, options)).toContain('--kind desk --deep-model openai::gpt-5 --analysts market,news --debate-rounds 2 --model house::momentum')
+  const other: typeof agent = { ...agent, kind: 'desk' }
+  expect(agentNames([...draft.agents, other])).toEqual(['desk:house::momentum+openai::gpt-5', 'desk:house::momentum'])
   draft.agents = draft.agents.map((one) => ({ ...one, analysts: [] }))
   expect(validate(draft, options).agents).toBe('analysts')
   draft.agents = draft.agents.map((one) => ({ ...one, analysts: ['market'], debateRounds: '11' }))
   expect(validate(draft, options).agents).toBe('rounds')
 })
 
-it('sends a configured agent by name, and has no command for what the CLI cannot express', () => {
+it('sends a configured agent by name, and writes any request for curl', () => {
   const configured = { ...options, agents: [{ name: 'cautious', kind: 'desk', model: 'house::momentum', is_llm: false, problem: null }] }
   const draft = emptyDraft(configured, 'en')
-  expect(draft.agents.map(agentName)).toEqual(['cautious'])
+  expect(agentNames(draft.agents)).toEqual(['cautious'])
   expect(toTrigger(draft, configured)).toMatchObject({ models: ['cautious'] })
   expect(toTrigger(draft, configured).agents).toBeUndefined()
   const [agent] = draft.agents
   if (!agent) throw new Error('the draft has no agent')
-  expect(toCommand({ ...draft, agents: [{ ...agent, kind: 'solo', language: 'zh' }] }, configured)).toBeNull()
-  expect(toCommand({ ...draft, agents: [{ ...agent, kind: 'solo' }, { ...agent, kind: 'desk' }] }, configured)).toBeNull()
-  // The API can.
   const curl = toCurl({ ...draft, trials: '3', agents: [{ ...agent, kind: 'solo', language: 'zh' }] }, configured, 'http://127.0.0.1:8080')
   expect(curl).toMatch(/^curl -X POST http:\/\/127.0.0.1:8080\/experiments .* -d '\{"simulation":.*"language":"zh".*"trials":3\}'$/)
 })

@@ -150,10 +150,14 @@ export function unknownSymbols(draft: Pick<Draft, 'symbols'>, dataset: DatasetOp
   return symbolsOf(draft, dataset).filter((symbol) => !dataset?.symbols.includes(symbol))
 }
 
-export function agentName(agent: AgentDraft): string {
-  if (agent.kind === 'named') return agent.name
-  const models = [agent.model.trim(), ...(agent.kind === 'desk' ? [agent.quick.trim(), agent.deep.trim()] : [])].filter(Boolean)
-  return agent.kind === 'desk' ? `desk:${models.join('+')}` : agent.model.trim()
+/** The agents' names. Desks of the same model are told apart by their other models. */
+export function agentNames(agents: AgentDraft[]): string[] {
+  const plain = agents.map((agent) => (agent.kind === 'named' ? agent.name : `${agent.kind === 'desk' ? 'desk:' : ''}${agent.model.trim()}`))
+  return agents.map((agent, at) => {
+    const name = plain[at] ?? ''
+    if (agent.kind !== 'desk' || plain.indexOf(name) === plain.lastIndexOf(name)) return name
+    return [name, agent.quick.trim(), agent.deep.trim()].filter(Boolean).join('+')
+  })
 }
 
 const MODEL = /^[^:\s]+::\S+$/
@@ -181,7 +185,7 @@ export function validate(draft: Draft, options: Options): FieldErrors {
   if (draft.start !== '' && draft.end !== '' && draft.start > draft.end) errors.end_date = 'order'
   const agents = draft.agents.map((agent) => agentError(agent, options.max_rounds)).find((why) => why !== undefined)
   if (agents) errors.agents = agents
-  const names = draft.agents.map(agentName)
+  const names = agentNames(draft.agents)
   if (!errors.agents && new Set(names).size < names.length) errors.agents = 'twice'
   if (!(Number(draft.cash) > 0)) errors.initial_cash = 'number'
   if (draft.budgetUsd !== '' && !(Number(draft.budgetUsd) >= 0)) errors.budget = 'number'
@@ -205,10 +209,11 @@ function deskOf(agent: AgentDraft, options: Options): AgentBody['desk'] {
 
 export function toTrigger(draft: Draft, options: Options): Trigger {
   const dataset = options.datasets.find((one) => one.name === draft.dataset)
-  const agents: AgentBody[] = draft.agents.flatMap((agent) =>
+  const names = agentNames(draft.agents)
+  const agents: AgentBody[] = draft.agents.flatMap((agent, at) =>
     agent.kind === 'named'
       ? []
-      : [{ name: agentName(agent), kind: agent.kind, model: agent.model.trim(), language: agent.language, ...(agent.kind === 'desk' && { desk: deskOf(agent, options) }) }],
+      : [{ name: names[at] ?? '', kind: agent.kind, model: agent.model.trim(), language: agent.language, ...(agent.kind === 'desk' && { desk: deskOf(agent, options) }) }],
   )
   const models = draft.agents.flatMap((agent) => (agent.kind === 'named' ? [agent.name] : []))
   return {
@@ -246,45 +251,6 @@ export function isExperiment(draft: Pick<Draft, 'trials' | 'windows'>): boolean 
 export function toExperiment(draft: Draft, options: Options): ExperimentBody {
   const windows = windowsOf(draft)
   return { simulation: toTrigger(draft, options), trials: Number(draft.trials), ...(windows && { windows }) }
-}
-
-/** The equivalent command; `null` if there is none: agents of different kinds, or with Chinese prompts. */
-export function toCommand(draft: Draft, options: Options): string | null {
-  const unnamed = draft.agents.filter((agent) => agent.kind !== 'named')
-  const [first] = unnamed
-  const shape = (agent: AgentDraft) => JSON.stringify([agent.kind, agent.quick, agent.deep, agent.analysts, agent.debateRounds, agent.riskRounds])
-  if (unnamed.some((agent) => agent.language !== 'en' || (first && shape(agent) !== shape(first) && (agent.kind === 'desk' || first.kind === 'desk')))) return null
-  if (first?.kind === 'desk' && unnamed.length < draft.agents.length) return null
-  const { defaults } = options
-  const dataset = options.datasets.find((one) => one.name === draft.dataset)
-  const parts = ['papertape run']
-  if (first?.kind === 'desk') {
-    parts.push('--kind desk')
-    if (first.quick.trim()) parts.push(`--quick-model ${first.quick.trim()}`)
-    if (first.deep.trim()) parts.push(`--deep-model ${first.deep.trim()}`)
-    if (first.analysts.length < options.analysts.length) parts.push(`--analysts ${first.analysts.join(',')}`)
-    if (Number(first.debateRounds) !== defaults.max_debate_rounds) parts.push(`--debate-rounds ${first.debateRounds}`)
-    if (Number(first.riskRounds) !== defaults.max_risk_discuss_rounds) parts.push(`--risk-rounds ${first.riskRounds}`)
-  }
-  for (const agent of draft.agents) parts.push(`--model ${agent.kind === 'named' ? agent.name : agent.model.trim() || '…'}`)
-  if (draft.dataset !== defaults.dataset) parts.push(`--dataset ${draft.dataset}`)
-  parts.push(draft.universe ? `--universe ${draft.universe}` : `--symbols ${symbolsOf(draft, dataset).join(',')}`)
-  if (draft.start) parts.push(`--start ${draft.start}`)
-  parts.push(`--end ${draft.end}`)
-  if (draft.market) parts.push(`--market ${draft.market}`)
-  if (draft.benchmark && draft.benchmark !== defaults.benchmark) parts.push(`--benchmark ${draft.benchmark}`)
-  if (draft.costs === 'frictionless' && defaults.costs !== 'frictionless') parts.push('--frictionless')
-  if (Number(draft.cash) !== defaults.initial_cash) parts.push(`--cash ${draft.cash}`)
-  if (draft.budgetUsd !== '') parts.push(`--budget-usd ${draft.budgetUsd}`)
-  if (Number(draft.trials) > 1) parts.push(`--trials ${draft.trials}`)
-  const windows = windowsOf(draft)
-  if (windows) parts.push(`--windows ${windows.count}x${windows.days}d`)
-  if (draft.seed !== '0') parts.push(`--seed ${draft.seed}`)
-  if (draft.memory !== defaults.memory) parts.push(`--memory ${draft.memory}`)
-  if (!draft.summaries && defaults.summaries) parts.push('--no-summaries')
-  if (draft.done === 'all') parts.push('--replace')
-  if (draft.done === 'degraded') parts.push('--rerun-degraded')
-  return parts.join(' ')
 }
 
 /** The request as a command, for what no option of `papertape run` expresses. */

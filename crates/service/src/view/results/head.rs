@@ -2,6 +2,7 @@
 
 use super::super::{Configs, is_llm};
 use super::account;
+use super::decision_texts::decision_texts;
 use super::point_in_time;
 use super::provenance::provenance;
 use crate::app::App;
@@ -50,12 +51,19 @@ pub async fn session_head(app: &App, session: i64) -> Result<SessionHeadResponse
     let review = app.store.reviews(&[id]).await?.remove(&id).unwrap_or_default();
     let quality = DayQuality::of(result.status, result.error.as_deref(), metadata);
     let beside = |at: usize| neighbours[at].map(|(id, date)| NeighbourResponse { session_id: id.0, date });
+    let agent_kind = word(metadata, "agent_kind");
+    let decisions = decisions(metadata);
+    let symbols: Vec<String> = decisions.iter().map(|one| one.symbol.clone()).collect();
+    let texts = match &agent_kind {
+        Some(kind) => decision_texts(app, id, kind, &symbols).await?,
+        None => Vec::new(),
+    };
     let mut head = SessionHeadResponse {
         session_id: session,
         job_id: brief.job.to_string(),
         date: brief.date,
         model: brief.agent.to_string(),
-        agent_kind: word(metadata, "agent_kind"),
+        agent_kind,
         is_llm: metadata.and_then(|metadata| metadata.get("is_llm")?.as_bool()).or(is_llm),
         status: brief.status,
         error: brief.error,
@@ -63,7 +71,8 @@ pub async fn session_head(app: &App, session: i64) -> Result<SessionHeadResponse
         started_at: brief.started_at,
         completed_at: brief.completed_at,
         usage: usage(brief.used),
-        decisions: decisions(metadata),
+        decisions,
+        decision_texts: texts,
         profit: figure("daily_profit"),
         return_pct: figure("daily_return_pct"),
         portfolio_value: result.portfolio_value.map(|value| number(value.0)),
@@ -82,8 +91,12 @@ pub async fn session_head(app: &App, session: i64) -> Result<SessionHeadResponse
     };
     let Some(masking) = masking else { return Ok(head) };
     let (summary, review) = (head.session_summary.take(), std::mem::take(&mut head.review));
+    let mut decision_texts = std::mem::take(&mut head.decision_texts);
+    for text in &mut decision_texts {
+        text.symbol = text.symbol.take().map(|symbol| masking.real_text(&symbol));
+    }
     let head = masked::real(&masking, head)?;
-    Ok(SessionHeadResponse { session_summary: summary, review, ..head })
+    Ok(SessionHeadResponse { session_summary: summary, review, decision_texts, ..head })
 }
 
 /// A desk's decisions, by instrument; empty for other agents and open sessions.

@@ -17,6 +17,7 @@ mod baseline;
 mod benchmark;
 mod conventions;
 mod day;
+mod decision_texts;
 mod head;
 mod ledger;
 mod load;
