@@ -84,6 +84,19 @@ test('runs are labeled, found, sorted, compared and downloaded', async () => {
   const violations = await world.violations(page, '/app/runs')
   assert.equal(violations.join('\n'), '')
 
+  // Between a phone and a wide screen, the list scrolls sideways under its quality.
+  const narrow = await world.page({}, { width: 900, height: 800 })
+  await narrow.goto('/app/runs')
+  await narrow.locator('.runs-cell.quality').first().waitFor()
+  for (const share of [0, 1]) {
+    const isVisible = await narrow.locator('.runs-box').evaluate((box, share) => {
+      box.scrollLeft = share * (box.scrollWidth - box.clientWidth)
+      const [outer, cell] = [box, box.querySelector('.runs-cell.quality')].map((one) => one.getBoundingClientRect())
+      return cell.left >= outer.left && cell.right <= outer.right + 1
+    }, share)
+    assert.ok(isVisible, `the quality is visible when scrolled by ${share}`)
+  }
+
   const phone = await world.page({}, { width: 390, height: 844 })
   await phone.goto('/app/runs')
   await phone.locator('.runs-cell.quality').first().waitFor()

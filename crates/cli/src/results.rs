@@ -9,7 +9,7 @@ use clap::{Args, ValueEnum};
 use papertape_core::id::ExperimentId;
 use papertape_core::time::{Date, parse_date};
 use papertape_protocol::results::day::{DayReasoning, DayResult};
-use papertape_protocol::results::{BaselinePlace, ReasoningLevel, ResultsQuery, ResultsResponse};
+use papertape_protocol::results::{BaselinePlace, DailyLevel, ReasoningLevel, ResultsQuery, ResultsResponse};
 use papertape_service::ServiceError;
 use papertape_service::app::App;
 use papertape_service::config::Config;
@@ -65,6 +65,7 @@ pub(super) async fn results(common: &Common, config: Config, args: ResultsArgs) 
         job_id,
         benchmark: args.benchmark,
         baselines: BaselinePlace::Each,
+        daily: DailyLevel::All,
         reasoning: match args.reasoning {
             Level::None => ReasoningLevel::None,
             Level::Summary => ReasoningLevel::Summary,

@@ -2,7 +2,9 @@
 import type { QueryClient } from '@tanstack/react-query'
 import { createRootRouteWithContext, createRoute, createRouter, Link, redirect } from '@tanstack/react-router'
 import type { CompareSearch } from '@/features/compare/select'
+import { parseRunSearch } from '@/features/run/search'
 import { parseRunsSearch, queryOf } from '@/features/runs/address'
+import { curves, job } from '@/server/queries'
 import { runList } from '@/server/runList'
 import { useText } from '@/shared/i18n'
 import { Empty, Loading } from '@/shared/ui/states'
@@ -35,13 +37,13 @@ const runs = createRoute({
 const run = createRoute({
   getParentRoute: () => root,
   path: '/app/runs/$jobId',
-  validateSearch: (search): { tab?: string; branch?: boolean; agent?: string; date?: string; node?: string } => ({
-    tab: nonEmpty(search.tab),
-    branch: search.branch ? true : undefined,
-    agent: nonEmpty(search.agent),
-    date: nonEmpty(search.date),
-    node: nonEmpty(search.node),
-  }),
+  validateSearch: parseRunSearch,
+  // Its data and its code are fetched at the same time. Nothing waits for either here.
+  loader: ({ context: { client }, params: { jobId } }) => {
+    const [head, lines] = [job(jobId), curves(jobId)]
+    if (client.getQueryData(head.queryKey) === undefined) void client.prefetchQuery(head)
+    if (client.getQueryData(lines.queryKey) === undefined) void client.prefetchQuery(lines)
+  },
   component: lazyRouteComponent(() => import('@/features/run/RunPage'), 'RunPage'),
 })
 const sessionSearch = (search: Record<string, unknown>): { symbol?: string; node?: string; view?: string; order?: string; at?: string; item?: string } => ({
@@ -127,7 +129,7 @@ const experiment = createRoute({
 const leaderboard = createRoute({
   getParentRoute: () => root,
   path: '/app/leaderboard',
-  validateSearch: (search): { board?: string } => ({ board: nonEmpty(search.board) }),
+  validateSearch: (search): { board?: string | undefined; model?: string | undefined } => ({ board: nonEmpty(search.board), model: nonEmpty(search.model) }),
   component: lazyRouteComponent(() => import('@/features/leaderboard/LeaderboardPage'), 'LeaderboardPage'),
 })
 const chat = createRoute({

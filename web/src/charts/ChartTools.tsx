@@ -7,13 +7,15 @@ interface Props {
   presets: Preset[]
   range: RangeName | null
   onRange: (preset: Preset) => void
+  /** Whether all values are positive, so that they have logarithms. */
+  canLog?: boolean
   log: boolean
   onLog: (log: boolean) => void
   onReset: () => void
   files: ExportProps
 }
 
-export function ChartTools({ presets, range, onRange, log, onLog, onReset, files }: Props) {
+export function ChartTools({ presets, range, onRange, canLog = true, log, onLog, onReset, files }: Props) {
   const t = useText()
   return (
     <div className="row wrap chart-tools">
@@ -26,9 +28,11 @@ export function ChartTools({ presets, range, onRange, log, onLog, onReset, files
           ))}
         </div>
       )}
-      <button type="button" className="button small" aria-pressed={log} title={t('chart.log.what')} onClick={() => onLog(!log)}>
-        {t('chart.log')}
-      </button>
+      {canLog && (
+        <button type="button" className="button small" aria-pressed={log} title={t('chart.log.what')} onClick={() => onLog(!log)}>
+          {t('chart.log')}
+        </button>
+      )}
       <button type="button" className="button small" title={t('chart.reset.what')} onClick={onReset}>
         {t('chart.reset')}
       </button>

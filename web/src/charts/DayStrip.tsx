@@ -1,6 +1,6 @@
 // A strip of days or months: color by result, hatching for degraded research. Plain links with one listener per strip,
 // because there may be thousands.
-import { type CSSProperties, type KeyboardEvent, memo, type MouseEvent, useRef, useState } from 'react'
+import { type KeyboardEvent, memo, type MouseEvent, useRef, useState } from 'react'
 
 export interface Cell {
   /** The day, or the month. */
@@ -10,6 +10,8 @@ export interface Cell {
   /** Color strength, 0 to 1. */
   share: number
   degraded: boolean
+  /** Completed before, by another run: a dashed outline. */
+  skipped?: boolean
   /** The text for screen readers and the tooltip. */
   label: string
   /** The link target; without one, the cell is a button. */
@@ -48,8 +50,8 @@ export const DayStrip = memo(function DayStrip({ label, cells, onPick }: Props) 
     <div className="strip" ref={strip} role="group" aria-label={label} onKeyDown={onArrow} onClick={onClick}>
       {cells.map((cell, index) => {
         const common = {
-          className: `day ${cell.tone}${cell.degraded ? ' degraded' : ''}`,
-          style: { '--v': `${Math.round(18 + cell.share * 82)}%` } as CSSProperties,
+          className: `day ${cell.tone}${cell.degraded ? ' degraded' : ''}${cell.skipped ? ' skipped' : ''}`,
+          style: { '--v': `${Math.round(18 + cell.share * 82)}%` },
           'data-cell': cell.key,
           title: cell.label,
           'aria-label': cell.label,

@@ -1,23 +1,23 @@
 // Returns of all agents and baselines over the same days, and the drawdown of each from its own peak. The axis covers
 // all planned days, from the start before the first one.
-import { AreaSeries, createChart, createSeriesMarkers, type IChartApi, type ISeriesApi, type ISeriesMarkersPluginApi, LineSeries, LineStyle, type SeriesMarker, type Time } from 'lightweight-charts'
+import { AreaSeries, createChart, createSeriesMarkers, type IChartApi, type ISeriesApi, type ISeriesMarkersPluginApi, LineSeries, type SeriesMarker, type Time } from 'lightweight-charts'
 import { useEffect, useMemo, useRef } from 'react'
 import type { TableData } from '@/shared/csv'
 import { type Format, useFormat } from '@/shared/format'
 import { LOCALES, useLanguage, useText } from '@/shared/i18n'
+import type { LegendLine } from '@/shared/legend'
 import { useSettings } from '@/shared/settings'
 import { ChartTools } from './ChartTools'
 import { Credit } from './Credit'
 import { drawdown, type Point } from './drawdown'
 import { presetsOf } from './ranges'
-import { chartOptions, resolveColor } from './theme'
+import { chartOptions, LINE_STYLES, resolveColor } from './theme'
 import { useChartView } from './useChartView'
 
-export interface Curve {
+export interface Curve extends LegendLine {
   id: string
-  label: string
-  token: string
-  dashed?: boolean
+  /** A baseline or the benchmark, not an agent. */
+  isReference?: boolean
   points: Point[]
   /** Days with degraded research. */
   degraded?: string[]
@@ -73,7 +73,7 @@ export function EquityChart({ curves, start, dates, onDay, onPick, name = 'equit
   })
 
   // The style of a series is fixed when it is created, so a change of style recreates the chart.
-  const areas = curves.filter((curve) => !curve.dashed).length <= MAX_AREAS
+  const areas = curves.filter((curve) => !curve.isReference).length <= MAX_AREAS
   useEffect(() => {
     if (!box.current) return
     const created = createChart(box.current, chartOptions(LOCALES[language], (date) => (date === start ? t('chart.start') : format.day(date)), (date) => (date === start ? t('chart.start') : null)))
@@ -110,14 +110,14 @@ export function EquityChart({ curves, start, dates, onDay, onPick, name = 'equit
     }
     const isExtended = axis.current.days !== dates.length
     if (isExtended) {
-      axis.current.series.setData([start, ...dates].map((date) => ({ time: date as Time, value: 1 })))
+      axis.current.series.setData([start, ...dates].map((date) => ({ time: date, value: 1 })))
       axis.current.days = dates.length
     }
     for (const curve of curves) {
       const existing = lines.get(curve.id)
       // The run may continue while the chart is open: update the series, and keep the user's zoom.
       if (existing && existing.points === curve.points && existing.degraded === curve.degraded) continue
-      const { line, drawdownSeries, marks } = existing ?? add(created, curve, format, areas && !curve.dashed)
+      const { line, drawdownSeries, marks } = existing ?? add(created, curve, format, areas && !curve.isReference)
       line.setData(toSeries(curve.points, 1))
       drawdownSeries.setData(toSeries(drawdown(curve.points), 0))
       marks.setMarkers(degradedMarks(curve))
@@ -133,7 +133,7 @@ export function EquityChart({ curves, start, dates, onDay, onPick, name = 'equit
 
   return (
     <figure className="chart">
-      <ChartTools presets={presets} range={view.range} onRange={view.onRange} log={view.log} onLog={view.setLog} onReset={view.onReset} files={{ what: t('chart.equity'), name, csv: () => fileOf(curves), image: () => chart.current?.takeScreenshot() ?? null }} />
+      <ChartTools presets={presets} range={view.range} onRange={view.onRange} log={view.log} onLog={view.setLog} onReset={view.onReset} files={{ what: t('chart.equity'), name, csv: () => fileOf(curves), image: () => chart.current?.takeScreenshot() ?? null, legend: curves }} />
       <div className="chart-box equity" ref={box} role="img" aria-label={t('chart.equity')} />
       {curves.some((curve) => curve.degraded?.length) && <figcaption className="quiet chart-events">{t('chart.degraded')}</figcaption>}
       <Credit />
@@ -161,18 +161,18 @@ function drawdownOf(format: Format) {
 }
 
 function toSeries(points: Point[], plus: number): { time: Time; value: number }[] {
-  return points.map(({ date, value }) => ({ time: date as Time, value: value + plus }))
+  return points.map(({ date, value }) => ({ time: date, value: value + plus }))
 }
 
 function degradedMarks({ degraded = [] }: Curve): SeriesMarker<Time>[] {
   const color = resolveColor('--amber')
-  return degraded.map((date) => ({ time: date as Time, position: 'belowBar', shape: 'square', color, size: 0.5 }))
+  return degraded.map((date) => ({ time: date, position: 'belowBar', shape: 'square', color, size: 0.5 }))
 }
 
 function add(chart: IChartApi, curve: Curve, format: Format, area: boolean): Omit<DrawnCurve, 'points' | 'degraded'> {
   const color = resolveColor(curve.token)
-  const lineStyle = curve.dashed ? LineStyle.Dashed : LineStyle.Solid
-  const line = chart.addSeries(LineSeries, { ...NO_LABELS, priceFormat: growthOf(format), color, lineWidth: curve.dashed ? 1 : 2, lineStyle, crosshairMarkerRadius: 3 }, 0)
+  const lineStyle = LINE_STYLES[curve.dash]
+  const line = chart.addSeries(LineSeries, { ...NO_LABELS, priceFormat: growthOf(format), color, lineWidth: curve.isReference ? 1 : 2, lineStyle, crosshairMarkerRadius: 3 }, 0)
   const below = { ...NO_LABELS, priceFormat: drawdownOf(format), crosshairMarkerVisible: false, lineWidth: 1 as const }
   const drawdownSeries = area
     ? chart.addSeries(AreaSeries, { ...below, lineColor: color, topColor: `${color}05`, bottomColor: `${color}2e`, invertFilledArea: true }, 1)

@@ -1,17 +1,20 @@
 // Lines over days, with a line at zero.
-import { createChart, type IChartApi, LineSeries, type Time } from 'lightweight-charts'
-import { type RefObject, useEffect, useRef } from 'react'
+import { createChart, type IChartApi, type ISeriesApi, LineSeries } from 'lightweight-charts'
+import { useEffect, useMemo, useRef } from 'react'
 import { useFormat } from '@/shared/format'
 import { LOCALES, useLanguage } from '@/shared/i18n'
+import type { LegendLine } from '@/shared/legend'
 import { useSettings } from '@/shared/settings'
-import { ExportMenu } from '@/shared/ui/exportMenu'
+import { ChartTools } from './ChartTools'
 import { Credit } from './Credit'
-import { chartOptions, resolveColor } from './theme'
+import type { Point } from './drawdown'
+import { presetsOf } from './ranges'
+import { chartOptions, LINE_STYLES, resolveColor } from './theme'
+import { useChartView } from './useChartView'
 
-export interface Line {
+export interface Line extends LegendLine {
   id: string
-  token: string
-  points: { date: string; value: number }[]
+  points: Point[]
 }
 
 interface Props {
@@ -22,38 +25,63 @@ interface Props {
   value: string
   lines: Line[]
   display: (value: number) => string
+  /** The day under the pointer, or `null`. */
+  onDay?: (date: string | null) => void
 }
 
-export function LinesChart({ label, name, value, lines, display }: Props) {
+export function LinesChart({ label, name, value, lines, display, onDay }: Props) {
   const language = useLanguage()
   const settings = useSettings()
   const format = useFormat()
   const box = useRef<HTMLDivElement>(null)
-  const drawn: RefObject<IChartApi | null> = useRef(null)
+  const drawn = useRef<IChartApi | null>(null)
+  const zero = useRef<ISeriesApi<'Line'> | null>(null)
+  const dates = useMemo(() => [...new Set(lines.flatMap((line) => line.points.map((point) => point.date)))].sort(), [lines])
+  const presets = useMemo(() => presetsOf(dates[0] ?? '', dates.at(-1) ?? '', dates.at(-1) ?? ''), [dates])
+  const canLog = useMemo(() => lines.every((line) => line.points.every((point) => point.value > 0)), [lines])
+  const view = useChartView(drawn, presets, canLog)
+  const handlers = useRef({ onDay, watch: view.watch })
+  useEffect(() => {
+    handlers.current = { onDay, watch: view.watch }
+  })
   useEffect(() => {
     if (!box.current) return
-    const chart: IChartApi = createChart(box.current, chartOptions(LOCALES[language], format.day))
+    const chart = createChart(box.current, chartOptions(LOCALES[language], format.day))
+    const fit = handlers.current.watch(chart, box.current)
+    chart.subscribeCrosshairMove((event) => handlers.current.onDay?.(typeof event.time === 'string' ? event.time : null))
     const priceFormat = { type: 'custom' as const, minMove: 0.01, formatter: display }
     const common = { priceLineVisible: false, lastValueVisible: false, priceFormat }
-    const dates = [...new Set(lines.flatMap((line) => line.points.map((point) => point.date)))].sort()
-    chart
-      .addSeries(LineSeries, { ...common, color: resolveColor('--line-strong'), lineWidth: 1, crosshairMarkerVisible: false })
-      .setData(dates.map((date) => ({ time: date as Time, value: 0 })))
+    zero.current = chart.addSeries(LineSeries, { ...common, color: resolveColor('--line-strong'), lineWidth: 1, crosshairMarkerVisible: false })
+    zero.current.setData(dates.map((date) => ({ time: date, value: 0 })))
     for (const line of lines) {
-      chart.addSeries(LineSeries, { ...common, color: resolveColor(line.token), lineWidth: 2 }).setData(line.points.map(({ date, value }) => ({ time: date as Time, value })))
+      const series = chart.addSeries(LineSeries, { ...common, color: resolveColor(line.token), lineWidth: 2, lineStyle: LINE_STYLES[line.dash] })
+      series.setData(line.points.map((point) => ({ time: point.date, value: point.value })))
     }
-    chart.timeScale().fitContent()
+    fit()
     drawn.current = chart
     return () => {
       drawn.current = null
+      zero.current = null
       chart.remove()
     }
-  }, [lines, display, language, settings, format])
+  }, [lines, dates, display, language, settings, format])
+  // Zero has no logarithm. The effect also applies to a chart that was just created.
+  useEffect(() => {
+    zero.current?.applyOptions({ visible: !view.log })
+  })
+  const csv = () => ({ columns: ['line', 'date', value], rows: lines.flatMap((line) => line.points.map((point) => [line.id, point.date, point.value])) })
   return (
     <figure className="chart">
-      <div className="chart-tools row">
-        <ExportMenu what={label} name={name} csv={() => ({ columns: ['line', 'date', value], rows: lines.flatMap((line) => line.points.map((point) => [line.id, point.date, point.value])) })} image={() => drawn.current?.takeScreenshot() ?? null} />
-      </div>
+      <ChartTools
+        presets={presets}
+        range={view.range}
+        onRange={view.onRange}
+        canLog={canLog}
+        log={view.log}
+        onLog={view.setLog}
+        onReset={view.onReset}
+        files={{ what: label, name, csv, image: () => drawn.current?.takeScreenshot() ?? null, legend: lines }}
+      />
       <div className="chart-box lines" ref={box} role="img" aria-label={label} />
       <Credit />
     </figure>

@@ -17,10 +17,10 @@ const MAX_BINS = 60
  * the cube root of the count). Zero is a bound, so no bin mixes gains and losses. A bin includes its lower bound.
  */
 export function histogram(values: number[]): Bin[] {
-  if (values.length === 0) return []
   const sorted = [...values].sort((a, b) => a - b)
-  const [low, high] = [sorted[0] as number, sorted.at(-1) as number]
-  const quantile = (share: number) => sorted[Math.round(share * (sorted.length - 1))] as number
+  const [low, high] = [sorted[0], sorted.at(-1)]
+  if (low === undefined || high === undefined) return []
+  const quantile = (share: number) => sorted[Math.round(share * (sorted.length - 1))] ?? low
   const wanted = (2 * (quantile(0.75) - quantile(0.25))) / Math.cbrt(values.length) || (high - low) / 10 || 0.01
   let width = roundUp(wanted)
   while ((high - low) / width > MAX_BINS) width = roundUp(width * 1.01)

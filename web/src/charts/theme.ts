@@ -1,5 +1,6 @@
 // Chart options and colors. A canvas cannot use CSS variables.
 import { type DeepPartial, type ChartOptions, ColorType, LineStyle, type Time } from 'lightweight-charts'
+import type { Dash } from '@/shared/legend'
 
 export function cssColor(name: string): string {
   return getComputedStyle(document.documentElement).getPropertyValue(name).trim() || '#888888'
@@ -11,6 +12,9 @@ export function resolveColor(token: string): string {
   const inner = /^var\((--[\w-]+)\)$/.exec(value)?.[1]
   return inner ? cssColor(inner) : value
 }
+
+/** The chart's style of each pattern. */
+export const LINE_STYLES: Record<Dash, LineStyle> = { solid: LineStyle.Solid, long: LineStyle.LargeDashed, dotted: LineStyle.Dotted, dashed: LineStyle.Dashed }
 
 /** `formatDay` formats a trading day, `YYYY-MM-DD`; `formatTick` one on the axis, or returns `null` for the default. */
 export function chartOptions(locale: string, formatDay: (date: string) => string, formatTick: (date: string) => string | null = () => null): DeepPartial<ChartOptions> {

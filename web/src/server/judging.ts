@@ -1,5 +1,5 @@
 // Queries and mutations that judge runs: comparisons, experiments, audits and the search in conversations.
-import { infiniteQueryOptions, queryOptions, useMutation, useQueryClient } from '@tanstack/react-query'
+import { infiniteQueryOptions, keepPreviousData, queryOptions, useMutation, useQueryClient } from '@tanstack/react-query'
 import { address, ApiError, read, send } from './client'
 import { type ExperimentChanged, hasStopped, type LimitBody, type Message } from './types'
 
@@ -84,6 +84,7 @@ export const audit = (jobId: string) =>
 
 /** A session with the messages that contain all words of a search. */
 export interface SearchHit {
+  words: string
   session_id: number
   job_id: string
   date: string
@@ -107,12 +108,13 @@ export const messageSearch = (words: string) =>
     queryKey: ['search', words],
     enabled: words !== '',
     staleTime: 60_000,
+    placeholderData: keepPreviousData,
     queryFn: async ({ signal, client, queryKey }): Promise<SearchHit[]> => {
       const found = await read('/reasoning', {}, { q: words, limit: MAX_SESSIONS }, signal).catch((error: unknown) => {
         if (error instanceof ApiError && error.status === 404) return null
         throw error
       })
-      const hits = (found?.sessions ?? []).map(({ session_id, job_id, date, model }): SearchHit => ({ session_id, job_id, date, model, messages: [], search: 'reading' }))
+      const hits = (found?.sessions ?? []).map(({ session_id, job_id, date, model }): SearchHit => ({ words, session_id, job_id, date, model, messages: [], search: 'reading' }))
       // Long sessions take longer: show each hit as soon as its messages are found.
       await Promise.all(
         hits.map(async (hit) => {

@@ -70,12 +70,15 @@ export const curves = (id: string) =>
     queryFn: ({ signal }) => read('/jobs/{job_id}/curves', { job_id: id }, undefined, signal),
   })
 
-/** Metrics, baselines and benchmark by agent of a job; `null` if no day is closed. The default benchmark is the job's own. */
-export const jobResults = (id: string, benchmark?: string) =>
+/**
+ * Metrics, baselines and benchmark by agent of a job; `null` if no day is closed. The default benchmark is the job's own.
+ * Without `isDaily`, the days of the agents are left out, because long runs have megabytes of them.
+ */
+export const jobResults = (id: string, benchmark?: string, isDaily = false) =>
   queryOptions({
-    queryKey: ['job', id, 'results', ...(benchmark ? [benchmark] : [])],
+    queryKey: ['job', id, 'results', ...(isDaily ? ['daily'] : []), ...(benchmark ? [benchmark] : [])],
     queryFn: async ({ signal }) => {
-      const found = await orNull(read('/results', {}, { job_id: id, benchmark, baselines: 'shared' }, signal))
+      const found = await orNull(read('/results', {}, { job_id: id, benchmark, baselines: 'shared', daily: isDaily ? 'all' : 'none' }, signal))
       return found && isRange(found) ? withBaselines(found) : null
     },
     staleTime: 30_000,

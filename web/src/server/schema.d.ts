@@ -8417,6 +8417,12 @@ export interface paths {
                     benchmark?: string;
                     /** @description Where the baselines of a range are: in `each` result (the default), or `shared`, once. Not together with `date`. */
                     baselines?: "each" | "shared";
+                    /**
+                     * @description Whether the results of a range list their days. `none` leaves `daily_portfolio_values` and
+                     *     `history.rolling_sharpe` of each result empty, which makes the response of a long run much shorter. Not together
+                     *     with `date`.
+                     */
+                    daily?: "all" | "none";
                     /** @description How much of the conversations to include. */
                     reasoning?: ("none" | "summary" | "full") & Record<string, never>;
                 };

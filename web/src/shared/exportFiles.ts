@@ -1,5 +1,6 @@
 // The files of tables and charts. Loaded when the first one is requested.
 import { downloadCsv, type TableData } from './csv'
+import type { LegendLine } from './legend'
 import { downloadElementPng, downloadPng, downloadTablePng, type TextTable } from './png'
 
 /** What an image shows: a table or chart on the page, or a table of texts. */
@@ -14,15 +15,16 @@ export function saveCsv(name: string, { columns, rows }: TableData): void {
 
 interface ImageTexts {
   title: string
+  legend: readonly LegendLine[] | undefined
   /** The number of rows, if the source shows only the first ones. */
   total: number | undefined
   /** The last line of an image that lacks rows. */
   foot: (count: number, total: number) => string
 }
 
-export async function savePng(name: string, source: ImageSource, { title, total, foot }: ImageTexts): Promise<void> {
+export async function savePng(name: string, source: ImageSource, { title, legend, total, foot }: ImageTexts): Promise<void> {
   const file = `${name}.png`
-  if (source instanceof HTMLCanvasElement || source instanceof SVGSVGElement) return downloadPng(file, source, title)
+  if (source instanceof HTMLCanvasElement || source instanceof SVGSVGElement) return downloadPng(file, source, title, legend)
   if (source instanceof HTMLElement && !(source instanceof HTMLTableElement)) return downloadElementPng(file, source, title)
   const table = source instanceof HTMLTableElement ? readTable(source) : source
   const rows = table.rows.slice(0, MAX_IMAGE_ROWS)

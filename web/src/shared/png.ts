@@ -1,20 +1,40 @@
 // Charts and tables as PNG files, in the current theme.
 import { download } from './download'
+import { DASH_LENGTHS, layoutLegend, type LegendLine, type PlacedLine, SAMPLE } from './legend'
 
 const PADDING = 12
 const ROW_HEIGHT = 24
 const FONT = '13px system-ui, sans-serif'
 
-/** Downloads a drawn chart, an SVG element or a table. `title` is written above it. */
-export async function downloadPng(name: string, source: HTMLCanvasElement | SVGSVGElement, title?: string): Promise<void> {
+/** Downloads a drawn chart or an SVG element. `title` and the lines of `legend` are written above it. */
+export async function downloadPng(name: string, source: HTMLCanvasElement | SVGSVGElement, title = '', legend: readonly LegendLine[] = []): Promise<void> {
   const drawn = source instanceof HTMLCanvasElement ? source : await drawSvg(source)
-  const scale = drawn.width / (source.getBoundingClientRect().width || drawn.width)
-  const top = title ? ROW_HEIGHT : 0
-  const canvas = newCanvas(drawn.width / scale + 2 * PADDING, drawn.height / scale + top + 2 * PADDING, scale)
+  // A screenshot is not on the page, and has the pixels of the screen.
+  const shown = source.getBoundingClientRect().width
+  const scale = shown > 0 ? drawn.width / shown : window.devicePixelRatio || 1
+  const width = Math.max(drawn.width / scale, measuring('bold ')(title))
+  const lines = layoutLegend(legend, measuring(''), width)
+  const titled = title === '' ? 0 : ROW_HEIGHT
+  const top = titled + ((lines.at(-1)?.row ?? -1) + 1) * ROW_HEIGHT
+  const canvas = newCanvas(width + 2 * PADDING, drawn.height / scale + top + 2 * PADDING, scale)
   const context = paint(canvas, scale)
-  if (title) text(context, title, PADDING, PADDING, 'bold ')
+  if (title !== '') text(context, title, PADDING, PADDING, 'bold ')
+  for (const line of lines) drawLegendLine(context, line, PADDING + titled)
   context.drawImage(drawn, PADDING, PADDING + top, drawn.width / scale, drawn.height / scale)
   await save(name, canvas)
+}
+
+function drawLegendLine(context: CanvasRenderingContext2D, { label, token, dash, x, row, labelX, labelWidth }: PlacedLine, top: number): void {
+  const y = top + row * ROW_HEIGHT
+  context.strokeStyle = color(token, '#888')
+  context.lineWidth = 2
+  context.setLineDash(DASH_LENGTHS[dash])
+  context.beginPath()
+  context.moveTo(PADDING + x, y + ROW_HEIGHT / 2)
+  context.lineTo(PADDING + x + SAMPLE, y + ROW_HEIGHT / 2)
+  context.stroke()
+  context.setLineDash([])
+  text(context, label, PADDING + labelX, y, '', 'left', labelWidth)
 }
 
 /** A table as texts. */
@@ -27,10 +47,8 @@ export interface TextTable {
 
 /** Downloads a table as an image, with a title. Numbers are aligned right. */
 export async function downloadTablePng(name: string, { columns, rows, note: foot = '' }: TextTable, title = ''): Promise<void> {
-  const measure = document.createElement('canvas').getContext('2d')
-  if (!measure) throw new Error('this browser cannot draw')
-  measure.font = `bold ${FONT}`
-  const widths = columns.map((column, at) => Math.min(420, Math.max(...[column.text, ...rows.map((row) => row[at] ?? '')].map((cell) => measure.measureText(cell).width)) + 2 * PADDING))
+  const measure = measuring('bold ')
+  const widths = columns.map((column, at) => Math.min(420, Math.max(...[column.text, ...rows.map((row) => row[at] ?? '')].map((cell) => measure(cell))) + 2 * PADDING))
   const scale = Math.max(1, Math.min(2, window.devicePixelRatio || 1))
   const width = widths.reduce((sum, one) => sum + one, 0)
   const lines = rows.length + 1 + Number(title !== '') + Number(foot !== '')
@@ -50,6 +68,14 @@ export async function downloadTablePng(name: string, { columns, rows, note: foot
   rows.forEach((row, at) => line(row, top + (at + 1) * ROW_HEIGHT, ''))
   if (foot !== '') text(context, foot, PADDING, top + (rows.length + 1) * ROW_HEIGHT, '')
   await save(name, canvas)
+}
+
+/** Measures texts of a weight. */
+function measuring(weight: string): (value: string) => number {
+  const context = document.createElement('canvas').getContext('2d')
+  if (!context) throw new Error('this browser cannot draw')
+  context.font = weight + FONT
+  return (value) => context.measureText(value).width
 }
 
 function newCanvas(width: number, height: number, scale: number): HTMLCanvasElement {
@@ -136,6 +162,7 @@ function drawBox(context: CanvasRenderingContext2D, element: HTMLElement): void 
   context.fillRect(left, top, width, height)
   // Patterns mark what is degraded.
   if (style.backgroundImage !== 'none') hatch(context, left, top, width, height)
+  drawBorders(context, style, { left, top, width, height })
   context.globalAlpha = 1
   context.fillStyle = style.color
   context.font = `${style.fontWeight} ${style.fontSize} ${style.fontFamily}`
@@ -148,6 +175,20 @@ function drawBox(context: CanvasRenderingContext2D, element: HTMLElement): void 
     const at = range.getBoundingClientRect()
     context.fillText(shortened(context, node.textContent.trim(), Math.min(at.width, width) + 1), at.left, at.top + at.height / 2)
   }
+}
+
+/** The borders of a box: frames, and the strokes that mark a state. */
+function drawBorders(context: CanvasRenderingContext2D, style: CSSStyleDeclaration, { left, top, width, height }: Pick<DOMRect, 'left' | 'top' | 'width' | 'height'>): void {
+  const side = (name: string, draw: (size: number) => void) => {
+    const size = Number.parseFloat(style.getPropertyValue(`border-${name}-width`))
+    if (!(size > 0) || style.getPropertyValue(`border-${name}-style`) === 'none') return
+    context.fillStyle = style.getPropertyValue(`border-${name}-color`)
+    draw(size)
+  }
+  side('top', (size) => context.fillRect(left, top, width, size))
+  side('bottom', (size) => context.fillRect(left, top + height - size, width, size))
+  side('right', (size) => context.fillRect(left + width - size, top, size, height))
+  side('left', (size) => context.fillRect(left, top, size, height))
 }
 
 function hatch(context: CanvasRenderingContext2D, left: number, top: number, width: number, height: number): void {

@@ -1,6 +1,8 @@
 // Readable JSON: rows of similar objects as a table, a flat object as pairs, anything else as text.
 import { useState } from 'react'
+import type { CsvValue } from '@/shared/csv'
 import { useText } from '@/shared/i18n'
+import { TableFrame } from '@/shared/ui/table'
 
 const PREVIEW_ROWS = 12
 
@@ -58,6 +60,11 @@ function render(value: unknown): string {
   return typeof value === 'string' ? value : (JSON.stringify(value) ?? '')
 }
 
+/** A value of a file. The fields of rows are plain. */
+function valueOf(value: unknown): CsvValue {
+  return typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean' ? value : null
+}
+
 function Rows({ rows }: { rows: Fields[] }) {
   const t = useText()
   const [expanded, setExpanded] = useState(false)
@@ -65,29 +72,31 @@ function Rows({ rows }: { rows: Fields[] }) {
   // The newest rows are the last ones.
   const visible = expanded ? rows : rows.slice(-PREVIEW_ROWS)
   return (
-    <div className="scroll-x">
-      <table className="grid-table mono json-rows">
-        <thead>
-          <tr>
-            {columns.map((column) => (
-              <th key={column} className={typeof rows[0]?.[column] === 'number' ? 'num' : ''}>
-                {column}
-              </th>
-            ))}
-          </tr>
-        </thead>
-        <tbody>
-          {visible.map((row, index) => (
-            <tr key={index}>
+    <div>
+      <TableFrame label={t('json.rows')} name="rows" csv={() => ({ columns, rows: rows.map((row) => columns.map((column) => valueOf(row[column]))) })}>
+        <table className="grid-table mono json-rows">
+          <thead>
+            <tr>
               {columns.map((column) => (
-                <td key={column} className={typeof row[column] === 'number' ? 'num' : ''}>
-                  {render(row[column])}
-                </td>
+                <th key={column} className={typeof rows[0]?.[column] === 'number' ? 'num' : ''}>
+                  {column}
+                </th>
               ))}
             </tr>
-          ))}
-        </tbody>
-      </table>
+          </thead>
+          <tbody>
+            {visible.map((row, index) => (
+              <tr key={index}>
+                {columns.map((column) => (
+                  <td key={column} className={typeof row[column] === 'number' ? 'num' : ''}>
+                    {render(row[column])}
+                  </td>
+                ))}
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </TableFrame>
       {rows.length > visible.length && (
         <button type="button" className="button small plain" onClick={() => setExpanded(true)}>
           {t('json.all', { count: rows.length })}

@@ -52,6 +52,7 @@ it('shows rows as a table, and only the newest of many', () => {
   expect(screen.getAllByRole('row')).toHaveLength(13)
   expect(screen.getByText('day 39')).toBeTruthy()
   expect(screen.queryByText('day 0')).toBeNull()
+  expect(screen.getByRole('button', { name: 'Download Rows' })).toBeTruthy()
   expect(parseJson('{"a": ')).toBeUndefined()
   expect(parseJson('12')).toBeUndefined()
 })

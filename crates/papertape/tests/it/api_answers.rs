@@ -247,6 +247,25 @@ async fn baselines_are_sent_once_on_request() {
     }
 }
 
+/// Goal: results without their days are the same results, with the two lists of days empty; a single day has no choice.
+#[tokio::test(flavor = "multi_thread")]
+async fn the_days_of_results_can_be_left_out() {
+    let world = World::new().await;
+    let uri = format!("/results?job_id={}", world.job);
+    let mut all = world.good(&uri).await;
+    assert_eq!(world.good(&format!("{uri}&daily=all")).await, all);
+    for result in all["results"].as_array_mut().expect("a list") {
+        assert_eq!(result["daily_portfolio_values"].as_array().map(Vec::len), Some(5));
+        result["daily_portfolio_values"] = json!([]);
+        result["history"]["rolling_sharpe"] = json!([]);
+    }
+    assert_eq!(world.good(&format!("{uri}&daily=none")).await, all);
+    for invalid in ["/results?date=2012-10-01&daily=none", "/results?daily=some"] {
+        let answer = world.get(invalid).await;
+        assert!(answer.status == 400 && answer.text.contains("daily: "), "{invalid}: {}", answer.text);
+    }
+}
+
 /// Goal: each model call names the requested model and why its response ended, also for calls of summaries; other steps
 /// name neither.
 #[tokio::test(flavor = "multi_thread")]

@@ -51,6 +51,12 @@ pub struct ResultsQuery {
     #[serde(default)]
     #[param(inline)]
     pub baselines: BaselinePlace,
+    /// Whether the results of a range list their days. `none` leaves `daily_portfolio_values` and
+    /// `history.rolling_sharpe` of each result empty, which makes the response of a long run much shorter. Not together
+    /// with `date`.
+    #[serde(default)]
+    #[param(inline)]
+    pub daily: DailyLevel,
     /// How much of the conversations to include.
     #[serde(default)]
     #[param(inline, default = "none")]
@@ -66,6 +72,17 @@ pub enum BaselinePlace {
     Each,
     /// Once, in `shared_baselines`. `baselines` of each result is then `null`.
     Shared,
+}
+
+/// Whether the results of a range list their days.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum DailyLevel {
+    /// Every day.
+    #[default]
+    All,
+    /// None.
+    None,
 }
 
 /// How much of the transcript to include.

@@ -1,21 +1,11 @@
-import { useQuery } from '@tanstack/react-query'
 import { useRouter } from '@tanstack/react-router'
 import { type KeyboardEvent, useEffect, useId, useRef, useState } from 'react'
 import { useText } from '@/shared/i18n'
 import { Dialog } from '@/shared/ui/dialog'
-import { MAX_SEARCHED, messageSearch } from '@/server/judging'
-import { type Entry, excerpt, found, type Group, GROUPS } from './entries'
+import { type Entry, found, type Group, GROUPS } from './entries'
 import css from './palette.module.css'
 import { useEntries } from './useEntries'
-
-/** How long typing must pause before messages are searched. */
-const PAUSE_MS = 250
-/** Shorter queries match too many messages. A Chinese word may have two characters. */
-const MIN_LENGTH = 3
-const CHINESE = /[\u3400-\u9fff]{2}/
-
-/** What is shown instead of a message. */
-const NO_MESSAGE = { reading: 'palette.reading', done: 'palette.no.context', cut: 'palette.further' } as const
+import { useSearch } from './useSearch'
 
 export function PaletteDialog({ onClose }: { onClose: () => void }) {
   const t = useText()
@@ -24,19 +14,14 @@ export function PaletteDialog({ onClose }: { onClose: () => void }) {
   const list = useRef<HTMLDivElement>(null)
   const input = useRef<HTMLInputElement>(null)
   const [query, setQuery] = useState('')
-  const [selected, setSelected] = useState(0)
-  const words = usePaused(query.trim())
-  const searches = words.length >= MIN_LENGTH || CHINESE.test(words)
-  const messages = useQuery({ ...messageSearch(words), enabled: searches })
-  const entries = useEntries(query)
-  const hits = (searches ? (messages.data ?? []) : []).flatMap((hit) => {
-    const title = `${hit.date} · ${hit.model}`
-    const to = (at?: number) => `/app/runs/${[hit.job_id, hit.date, hit.model].map(encodeURIComponent).join('/')}${at === undefined ? '' : `?view=conversation&at=${at}`}`
-    if (hit.messages.length === 0) return [{ id: `session ${hit.session_id}`, group: 'messages', title, detail: t(NO_MESSAGE[hit.search], { count: MAX_SEARCHED }), to: to() } satisfies Entry]
-    return hit.messages.map((message): Entry => ({ id: `message ${hit.session_id} ${message.message_index}`, group: 'messages', title: `${title} · ${message.node}`, detail: excerpt(message.content, words), to: to(message.message_index) }))
-  })
-  const visible = [...found(entries, query.trim()), ...hits]
-  const current = Math.min(selected, visible.length - 1)
+  // By its ID, so that results that arrive do not move it. Until a key moves it, it is the first entry for the query.
+  const [selected, setSelected] = useState<string | null>(null)
+  const { entries, jobs } = useEntries(query)
+  const search = useSearch(query, jobs)
+  const visible = found([...entries, ...search.entries], query.trim())
+  const chosen = visible.findIndex((entry) => entry.id === selected)
+  const first = visible.findIndex((entry) => !entry.isOutdated)
+  const current = chosen >= 0 ? chosen : Math.max(first, Math.min(0, visible.length - 1))
 
   useEffect(() => {
     input.current?.focus()
@@ -57,10 +42,12 @@ export function PaletteDialog({ onClose }: { onClose: () => void }) {
     const step = { ArrowDown: 1, ArrowUp: -1 }[event.key]
     if (step !== undefined) {
       event.preventDefault()
-      setSelected((current + step + visible.length) % Math.max(1, visible.length))
+      setSelected(visible[(current + step + visible.length) % Math.max(1, visible.length)]?.id ?? null)
     } else if (event.key === 'Enter') {
       event.preventDefault()
-      choose(visible[current])
+      const entry = visible[current]
+      // What was found for other words is not what was typed.
+      if (!entry?.isOutdated) choose(entry)
     }
   }
   return (
@@ -79,7 +66,7 @@ export function PaletteDialog({ onClose }: { onClose: () => void }) {
         onKeyDown={onKey}
         onChange={(event) => {
           setQuery(event.target.value)
-          setSelected(0)
+          setSelected(null)
         }}
       />
       <div className={css.list} id={`${id}-list`} role="listbox" aria-label={t('palette.title')} ref={list}>
@@ -88,8 +75,8 @@ export function PaletteDialog({ onClose }: { onClose: () => void }) {
         ))}
       </div>
       <p className={`quiet ${css.foot}`} role="status">
-        {messages.isFetching && searches ? t('palette.searching') : visible.length === 0 ? t('palette.none') : t('palette.hint')}
-        {!searches && query !== '' && ` · ${t('palette.search.short')}`}
+        {search.isSearching ? t('palette.searching') : visible.length === 0 ? t('palette.none') : t('palette.hint')}
+        {!search.searchesMessages && query !== '' && ` · ${t('palette.search.short')}`}
       </p>
     </Dialog>
   )
@@ -123,14 +110,4 @@ function GroupView({ group, id, entries, current, onChoose }: GroupProps) {
       ))}
     </div>
   )
-}
-
-/** A text, once it has not changed for a while. */
-function usePaused(text: string): string {
-  const [paused, setPaused] = useState(text)
-  useEffect(() => {
-    const timer = setTimeout(() => setPaused(text), PAUSE_MS)
-    return () => clearTimeout(timer)
-  }, [text])
-  return paused
 }

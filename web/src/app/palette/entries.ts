@@ -1,9 +1,10 @@
 // What the command palette finds, without the network. No React.
 import type { ChatSession, Plan } from '@/server/actions'
-import type { ExperimentSummary, Job, Options } from '@/server/types'
+import type { ExperimentSummary, Job, Options, Session } from '@/server/types'
 import type { Format } from '@/shared/format'
 import { shortId } from '@/shared/ids'
 import type { Translate } from '@/shared/i18n'
+import { runTitle } from '@/shared/runTitle'
 import { tradedOf } from '@/shared/symbols'
 
 export type Group = 'actions' | 'views' | 'runs' | 'sessions' | 'experiments' | 'symbols' | 'plans' | 'chats' | 'messages'
@@ -19,18 +20,31 @@ export interface Entry {
   /** An address within the UI; absent for an action on the page. */
   to?: string
   run?: () => void
+  /** The server found it, maybe by words that the entry does not show. */
+  isFound?: boolean
+  /** It was found for an earlier query. */
+  isOutdated?: boolean
 }
 
-/** Entries per group. */
+/** Entries per group, and in the groups in which the server searches. */
 const MAX_PER_GROUP = 6
+const MAX_SEARCHED = 12
+const SEARCHED: Group[] = ['runs', 'sessions']
+
+const DAY = /\b(\d{4})[-/.年]?(\d{1,2})[-/.月]?(\d{1,2})日?/
 
 /** A day in a query: `2012-10-01`, or with other separators. */
 export function dayOf(query: string): string | null {
-  const found = /\b(\d{4})[-/.年]?(\d{1,2})[-/.月]?(\d{1,2})日?/.exec(query)
+  const found = DAY.exec(query)
   if (!found) return null
   const [, year = '', month = '', day = ''] = found
   const text = `${year}-${month.padStart(2, '0')}-${day.padStart(2, '0')}`
   return Number.isNaN(Date.parse(`${text}T00:00:00Z`)) ? null : text
+}
+
+/** The words of a query without its day. */
+export function withoutDay(query: string): string {
+  return (dayOf(query) === null ? query : query.replace(DAY, ' ')).split(/\s+/).filter(Boolean).join(' ')
 }
 
 /** Whether a text contains all words of a query, in any order. */
@@ -45,28 +59,68 @@ export function matches(text: string, query: string): boolean {
 
 /** The entries that match, at most a few per group, in the order of the groups. */
 export function found(entries: Entry[], query: string): Entry[] {
-  return GROUPS.flatMap((group) => entries.filter((entry) => entry.group === group && (group === 'sessions' || group === 'messages' || matches(`${entry.title} ${entry.detail ?? ''} ${entry.id}`, query))).slice(0, MAX_PER_GROUP))
+  const isMatch = (entry: Entry) => entry.isFound || entry.group === 'sessions' || matches(`${entry.title} ${entry.detail ?? ''} ${entry.id}`, query)
+  return GROUPS.flatMap((group) => {
+    const byId = new Map<string, Entry>()
+    for (const entry of entries) if (entry.group === group && !byId.has(entry.id) && isMatch(entry)) byId.set(entry.id, entry)
+    return [...byId.values()].slice(0, SEARCHED.includes(group) ? MAX_SEARCHED : MAX_PER_GROUP)
+  })
 }
 
 const path = (...parts: string[]) => `/app/${parts.map(encodeURIComponent).join('/')}`
 
+/** Its name, or its agents and what they trade. */
+function nameOf(job: Job, t: Translate): string {
+  if (!job.simulation || job.labels.name != null) return runTitle(job, t)
+  return `${agentsOf(job)} · ${tradedOf(job.simulation, t)}`
+}
+
+const agentsOf = ({ simulation }: Job) => simulation?.agents.map((agent) => agent.name).join(', ') ?? ''
+
 export function runEntries(jobs: Job[], format: Format, t: Translate): Entry[] {
-  return jobs.flatMap(({ job_id: id, simulation, status }): Entry[] =>
-    simulation ? [{ id, group: 'runs', title: `${simulation.agents.map((agent) => agent.name).join(', ')} · ${tradedOf(simulation, t)}`, detail: `${format.span(simulation.start_date, simulation.end_date)} · ${t(`status.${status}`)} · ${shortId(id)}`, to: path('runs', id) }] : [],
-  )
+  return jobs.map((job): Entry => {
+    const { job_id: id, simulation, status } = job
+    const end = `${t(`status.${status}`)} · ${shortId(id)}`
+    // A job without days has only its log.
+    if (!simulation) return { id, group: 'runs', title: nameOf(job, t), detail: end, to: `${path('runs', id)}?tab=log` }
+    const contents = job.labels.name == null ? '' : `${agentsOf(job)} · ${tradedOf(simulation, t)} · `
+    return { id, group: 'runs', title: nameOf(job, t), detail: `${contents}${format.span(simulation.start_date, simulation.end_date)} · ${end}`, to: path('runs', id) }
+  })
+}
+
+/** The names of the agents that match all words by their name or model. */
+export function agentNames(jobs: Job[], words: string): string[] {
+  const agents = jobs.flatMap(({ simulation }) => simulation?.agents ?? [])
+  return [...new Set(agents.filter((agent) => matches(`${agent.name} ${agent.model}`, words)).map(({ name }) => name))].sort()
+}
+
+/** The agents that match all words, by their name, their model or their run. */
+function agentsMatching(jobs: Job[], words: string): { job: Job; name: string }[] {
+  return jobs.flatMap((job) => {
+    const { simulation, labels } = job
+    if (!simulation) return []
+    const run = `${simulation.symbols.join(' ')} ${labels.name ?? ''} ${labels.tags.join(' ')} ${job.job_id}`
+    return simulation.agents.filter((agent) => matches(`${agent.name} ${agent.model} ${run}`, words)).map(({ name }) => ({ job, name }))
+  })
 }
 
 /** The sessions on the day that the query names, of agents that match its other words. */
 export function sessionEntries(jobs: Job[], query: string, format: Format, t: Translate): Entry[] {
   const day = dayOf(query)
   if (day === null) return []
-  const rest = query.replace(/\b\d{4}[-/.年]?\d{1,2}[-/.月]?\d{1,2}日?/, ' ')
-  return jobs.flatMap(({ job_id: id, simulation }) => {
-    if (!simulation || day < simulation.start_date || day > simulation.end_date) return []
-    return simulation.agents
-      .filter((agent) => matches(`${agent.name} ${agent.model} ${simulation.symbols.join(' ')} ${id}`, rest))
-      .map((agent): Entry => ({ id: `${id} ${agent.name} ${day}`, group: 'sessions', title: `${format.day(day)} · ${agent.name}`, detail: `${tradedOf(simulation, t)} · ${shortId(id)}`, to: path('runs', id, day, agent.name) }))
-  })
+  const covering = jobs.filter(({ simulation }) => simulation && day >= simulation.start_date && day <= simulation.end_date)
+  return agentsMatching(covering, withoutDay(query)).map(({ job, name }) => sessionEntry(job.job_id, day, name, job, format, t))
+}
+
+/** Sessions that the server found, among them those of runs that are not loaded. */
+export function foundSessions(sessions: Session[], jobs: Job[], format: Format, t: Translate): Entry[] {
+  const byId = new Map(jobs.map((job) => [job.job_id, job]))
+  return sessions.map(({ job_id: id, date, model }) => sessionEntry(id, date, model, byId.get(id), format, t))
+}
+
+function sessionEntry(id: string, day: string, agent: string, job: Job | undefined, format: Format, t: Translate): Entry {
+  const run = job?.labels.name ?? (job?.simulation ? tradedOf(job.simulation, t) : null)
+  return { id: `${id} ${agent} ${day}`, group: 'sessions', title: `${format.day(day)} · ${agent}`, detail: run === null ? shortId(id) : `${run} · ${shortId(id)}`, to: path('runs', id, day, agent) }
 }
 
 /** Resume, branch and compare, for the newest runs. */
@@ -74,14 +128,13 @@ export function runActions(jobs: Job[], canOperate: boolean, t: Translate): Entr
   return jobs.slice(0, 20).flatMap((job): Entry[] => {
     const { job_id: id, simulation } = job
     if (!simulation) return []
-    const run = `${simulation.agents.map((agent) => agent.name).join(', ')} · ${shortId(id)}`
+    const run = `${job.labels.name ?? agentsOf(job)} · ${shortId(id)}`
     const compare: Entry = { id: `compare ${id}`, group: 'actions', title: t('palette.compare', { run }), to: `/app/compare?select=${encodeURIComponent(`job:${id},baseline:buy_and_hold`)}` }
     if (!canOperate) return [compare]
     const branch: Entry = { id: `branch ${id}`, group: 'actions', title: t('palette.branch', { run }), to: `${path('runs', id)}?branch=true` }
-    const canResume = job.status === 'partial' || job.status === 'failed' || job.status === 'cancelled'
     // Its page has the button, next to why the run stopped.
     const resume: Entry = { id: `resume ${id}`, group: 'actions', title: t('palette.resume', { run }), to: path('runs', id) }
-    return canResume ? [resume, branch, compare] : [branch, compare]
+    return job.can_resume ? [resume, branch, compare] : [branch, compare]
   })
 }
 

@@ -3,6 +3,7 @@ import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
 import { useMemo } from 'react'
 import { experiments } from '@/server/judging'
 import { chats, jobs, options, plans } from '@/server/queries'
+import type { Job } from '@/server/types'
 import { useCanOperate } from '@/shared/access'
 import { useFormat } from '@/shared/format'
 import { type TextKey, useText } from '@/shared/i18n'
@@ -22,7 +23,8 @@ const VIEWS: [string, TextKey][] = [
   ['/app/settings', 'nav.settings'],
 ]
 
-export function useEntries(query: string): Entry[] {
+/** The entries that match the query, and the loaded runs. */
+export function useEntries(query: string): { entries: Entry[]; jobs: Job[] } {
   const t = useText()
   const format = useFormat()
   const settings = useSettings()
@@ -55,5 +57,5 @@ export function useEntries(query: string): Entry[] {
     { id: 'theme', group: 'actions', title: dark ? t('theme.to.light') : t('theme.to.dark'), run: () => changeSettings({ theme: dark ? 'light' : 'dark' }) },
     { id: 'language', group: 'actions', title: t('palette.language'), run: () => changeSettings({ language: chinese ? 'en' : 'zh' }) },
   ]
-  return [...sessionEntries(known.jobs, query, format, t), ...actions, ...known.entries]
+  return { entries: [...sessionEntries(known.jobs, query, format, t), ...actions, ...known.entries], jobs: known.jobs }
 }

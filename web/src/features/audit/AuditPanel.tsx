@@ -4,6 +4,7 @@ import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
 import { audit } from '@/server/judging'
 import type { AuditedSession, AuditFinding, AuditSummary } from '@/server/types'
+import { useRunZone } from '@/server/zone'
 import { useFormat } from '@/shared/format'
 import { shortId } from '@/shared/ids'
 import { type TextKey, useText } from '@/shared/i18n'
@@ -83,6 +84,7 @@ interface SessionsProps {
 function Sessions({ jobId, sessions, note }: SessionsProps) {
   const t = useText()
   const format = useFormat()
+  const { zone } = useRunZone(jobId)
   const paramsOf = (session: AuditedSession) => ({ jobId, date: session.date, model: session.model })
   const columns: Column<AuditedSession>[] = [
     {
@@ -113,9 +115,13 @@ function Sessions({ jobId, sessions, note }: SessionsProps) {
         newest_known_at_close: ({ newest_at_close: newest }) => newest?.known_at,
       },
       className: () => 'nowrap tnum second',
-      cell: ({ newest_at_open: newest }) => newest && <span title={t('audit.newest', { series: newest.series, at: newest.known_at })}>{format.instantIn(newest.known_at, null)}</span>,
+      cell: ({ newest_at_open: newest }) => {
+        if (!newest) return null
+        const at = format.instantIn(newest.known_at, zone)
+        return <span title={t('audit.newest', { series: newest.series, at })}>{at}</span>
+      },
     },
-    { id: 'reason', label: t('orders.reason'), csv: { reason: (session) => session.reason?.message }, className: () => 'second', cell: (session) => <span lang="en">{session.reason?.message}</span> },
+    { id: 'reason', label: t('word.reason'), csv: { reason: (session) => session.reason?.message }, className: () => 'second', cell: (session) => <span lang="en">{session.reason?.message}</span> },
     {
       id: 'verdict',
       label: t('compare.verdict'),

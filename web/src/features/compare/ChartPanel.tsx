@@ -1,6 +1,7 @@
 import { lazy, Suspense, useMemo, useState } from 'react'
+import { LegendItem } from '@/charts/LegendItem'
 import type { ComparedPair, Comparison } from '@/server/types'
-import { signClass, useFormat } from '@/shared/format'
+import { useFormat } from '@/shared/format'
 import { useText } from '@/shared/i18n'
 import css from './compare.module.css'
 import { coneBand, type Line, linesOf } from './lines'
@@ -33,7 +34,7 @@ export function ChartPanel({ found, pair, onPick }: Props) {
       </div>
       <div className={`legend ${css.legend}`} role="group" aria-label={t('run.lines')}>
         {all.map((line) => (
-          <LegendItem key={line.id} line={line} at={at} isHidden={hidden.has(line.id)} onToggle={() => toggle(line.id)} />
+          <LegendItem key={line.id} line={line} value={valueAt(line, at)} display={format.change} isHidden={hidden.has(line.id)} onToggle={() => toggle(line.id)} />
         ))}
         <span className="quiet tnum grow end">{at === null ? '' : format.day(at)}</span>
       </div>
@@ -42,19 +43,6 @@ export function ChartPanel({ found, pair, onPick }: Props) {
       </Suspense>
       {!isCut && <p className="panel-body quiet">{t('compare.cone.end')}</p>}
     </section>
-  )
-}
-
-function LegendItem({ line, at, isHidden, onToggle }: { line: Line; at: string | null; isHidden: boolean; onToggle: () => void }) {
-  const t = useText()
-  const format = useFormat()
-  const value = valueAt(line, at)
-  return (
-    <button type="button" className="legend-item" aria-pressed={!isHidden} title={t('run.show.line', { line: line.label })} onClick={onToggle}>
-      <span className={`legend-swatch ${line.dashed ? 'dashed' : ''}`} style={{ ['--swatch' as string]: `var(${line.token})` }} />
-      <span className={line.dashed ? 'clip second' : 'clip'}>{line.label}</span>
-      <b className={signClass(value)}>{format.change(value)}</b>
-    </button>
   )
 }
 

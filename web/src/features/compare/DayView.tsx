@@ -6,7 +6,7 @@ import { dayResult } from '@/server/queries'
 import { sessionHead } from '@/server/sessions'
 import type { ComparedItem } from '@/server/types'
 import { signClass, useFormat } from '@/shared/format'
-import { useText, useWord } from '@/shared/i18n'
+import { textOr, useText, useWord } from '@/shared/i18n'
 import { useCode } from '@/shared/i18n/codes'
 import { ExportMenu } from '@/shared/ui/exportMenu'
 import { Icon } from '@/shared/ui/icons'
@@ -32,13 +32,14 @@ export function DayView({ items, day, onDay }: Props) {
   const index = day !== undefined && days.includes(day) ? days.indexOf(day) : days.length - 1
   const date = days[index]
   if (date === undefined || agents.length === 0) return null
-  /** The fills and rejections of all agents. */
+  /** The fills, rejections and pending orders of all agents. */
   const csv = async () => {
     const found = await Promise.all(agents.map(async (item) => ({ ...item, result: await client.fetchQuery(dayResult(item.job_ids[0] ?? '', date, item.agent ?? '')) })))
     const rows = found.flatMap(({ result, agent, job_ids: jobs }) => {
       const fills = (result?.trades ?? []).map((trade) => [jobs[0], agent, date, 'filled', trade.action_type, trade.symbol, trade.quantity, trade.price, trade.fee, trade.slippage, trade.realized_pnl, null])
       const rejections = (result?.rejections ?? []).map((one) => [jobs[0], agent, date, one.status, one.side, one.symbol, one.quantity, null, null, null, null, one.code])
-      return [...fills, ...rejections]
+      const pending = (result?.pending_orders ?? []).map((one) => [jobs[0], agent, date, 'pending', one.side, one.symbol, one.quantity, null, null, null, null, one.fills_at])
+      return [...fills, ...rejections, ...pending]
     })
     return { columns: ['job_id', 'agent', 'date', 'outcome', 'action', 'symbol', 'quantity', 'price', 'fee', 'slippage', 'realized_pnl', 'reason'], rows }
   }
@@ -124,6 +125,12 @@ function AgentDay({ item, date }: { item: ComparedItem; date: string }) {
             {day.rejections.map((one) => (
               <li key={one.order_id} className="second">
                 {t('compare.day.rejected')} {word('side', one.side)} {format.quantity(one.quantity)} {one.symbol}: {one.code ? code('order', one.code) : word('side', one.status)}
+              </li>
+            ))}
+            {day.pending_orders.map((one) => (
+              <li key={one.order_id} className="second">
+                {t('compare.day.pending')} {word('side', one.side)} {format.quantity(one.quantity)} {one.symbol}
+                {one.fills_at != null && ` (${t('orders.fills.at')}: ${textOr(t, `orders.fills.${one.fills_at}`, one.fills_at)})`}
               </li>
             ))}
           </ul>

@@ -1,17 +1,15 @@
 // The items' own metrics side by side, each with its interval and its number of days.
-import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
-import { jobResults } from '@/server/queries'
 import type { ComparedItem } from '@/server/types'
 import type { CsvValue, TableData } from '@/shared/csv'
 import { ABSENT, type Format, signClass, useFormat } from '@/shared/format'
 import { shortId } from '@/shared/ids'
 import { type Translate, useText } from '@/shared/i18n'
 import { HouseTag, Tag } from '@/shared/ui/parts'
-import { ResultMarks } from '@/shared/ui/resultMarks'
 import { TableFrame } from '@/shared/ui/table'
 import css from './compare.module.css'
+import { ItemMarks } from './ItemMarks'
 import { codeText, itemLabel } from './words'
 
 interface Row {
@@ -106,8 +104,8 @@ function fileOf(items: ComparedItem[]): TableData {
   return { columns: columns.map(([name]) => name), rows: items.map((item) => columns.map(([, value]) => value(item))) }
 }
 
-/** An item's name, its runs, and whether it is a rule. */
-export function ItemHead({ item }: { item: ComparedItem }) {
+/** An item's name, its runs, and whether it is a rule. `run` is the name of its run, if known. */
+export function ItemHead({ item, run }: { item: ComparedItem; run?: string | null | undefined }) {
   const t = useText()
   const [job] = item.job_ids
   return (
@@ -129,8 +127,8 @@ export function ItemHead({ item }: { item: ComparedItem }) {
         ) : (
           item.kind === 'agent' &&
           job && (
-            <Link to="/app/runs/$jobId" params={{ jobId: job }} className="mono quiet">
-              {shortId(job)}
+            <Link to="/app/runs/$jobId" params={{ jobId: job }} className={run ? 'quiet' : 'mono quiet'}>
+              {run ?? shortId(job)}
             </Link>
           )
         )}
@@ -231,13 +229,6 @@ function rowsOf(t: Translate, format: Format): Row[] {
     },
     { name: 'MinTRL', title: t('compare.mintrl.what'), has: (item) => item.secondary?.min_track_record_days != null, cell: (item) => (item.secondary?.min_track_record_days == null ? ABSENT : t('compare.days.count', { days: Math.ceil(item.secondary.min_track_record_days) })) },
   ]
-}
-
-/** The marks of an item's first run, which is the one whose setup and day are shown. */
-function ItemMarks({ item }: { item: ComparedItem }) {
-  const query = useQuery(jobResults(item.job_ids[0] ?? ''))
-  const result = query.data?.results.find((one) => one.model === item.agent)
-  return <span className="row wrap end">{result ? <ResultMarks result={result} /> : ABSENT}</span>
 }
 
 function Estimate({ value, interval, days }: { value: string; interval: string; days: number }) {

@@ -7,7 +7,7 @@ import type { ExperimentSummary, Job } from '@/server/types'
 import { type Format, useFormat } from '@/shared/format'
 import { shortId } from '@/shared/ids'
 import { textOr, type Translate, useText } from '@/shared/i18n'
-import { tradedOf } from '@/shared/symbols'
+import { datedRunTitle, runTitle } from '@/shared/runTitle'
 import { Icon } from '@/shared/ui/icons'
 import css from './compare.module.css'
 import { agentItem, BASELINES, type CompareSearch, listOf, MAX_ITEMS, parentOf, parseItem, toggled, VARIED } from './select'
@@ -108,15 +108,17 @@ function Chip({ item, jobs, experiments, onRemove }: ChipProps) {
   )
 }
 
-/** An item's short name, with the run's ID if it is one of a run. */
+/** An item's short name; of a run, with its name or ID. */
 function labelOf(item: string, jobs: Job[], experiments: ExperimentSummary[], t: Translate): string {
   const { kind, id, agent } = parseItem(item)
   if (kind === 'latest') return t('compare.item.latest')
   if (kind === 'baseline') return textOr(t, `compare.item.${id}`, id)
   if (kind === 'symbol') return id
-  const known = kind === 'job' ? jobs.find((job) => job.job_id === id)?.simulation?.agents.map((one) => one.name) : experiments.find((one) => one.experiment_id === id)?.agents
+  const job = kind === 'job' ? jobs.find((one) => one.job_id === id) : undefined
+  const known = job?.simulation?.agents.map((one) => one.name) ?? experiments.find((one) => kind === 'experiment' && one.experiment_id === id)?.agents
   const name = agent ?? known?.join(', ')
-  const of = kind === 'experiment' ? t('compare.item.experiment', { id: shortId(id) }) : shortId(id)
+  // Unnamed runs mostly trade the same: their IDs differ.
+  const of = kind === 'experiment' ? t('compare.item.experiment', { id: shortId(id) }) : job?.labels.name ? runTitle(job, t) : shortId(id)
   return name === undefined ? of : `${name} · ${of}`
 }
 
@@ -181,7 +183,7 @@ function JobOptions({ job, free, format, t }: { job: Job; free: (item: string) =
   const agents = simulation.agents.filter((agent) => free(agentItem(job.job_id, agent.name)))
   if (agents.length === 0) return null
   return (
-    <optgroup label={`${tradedOf(simulation, t)} · ${format.span(simulation.start_date, simulation.end_date)} · ${shortId(job.job_id)}`}>
+    <optgroup label={`${datedRunTitle(job, format, t)} · ${shortId(job.job_id)}`}>
       {agents.map((agent) => (
         <option key={agent.name} value={agentItem(job.job_id, agent.name)}>
           {agent.is_llm ? agent.name : `${agent.name} (${t('house.tag')})`}

@@ -70,9 +70,9 @@ export function SetupView({ items, pair }: { items: ComparedItem[]; pair: Compar
                 <th>
                   <span className="hidden-label">{t('compare.setup')}</span>
                 </th>
-                {agents.map(({ item }) => (
+                {agents.map(({ item, job }) => (
                   <th key={item.id} scope="col">
-                    <ItemHead item={item} />
+                    <ItemHead item={item} run={job.labels.name} />
                   </th>
                 ))}
               </tr>

@@ -3,12 +3,15 @@ import userEvent from '@testing-library/user-event'
 import { expect, it, vi } from 'vitest'
 import type { ComparedItem, ComparedPair, Comparison, Job } from '@/server/types'
 import { translate } from '@/shared/i18n'
+import { runJob } from '@/test/job'
 import { respondWith } from '@/test/network'
 import { show } from '@/test/render'
 import { bandAround, coneBand, linesOf } from './lines'
 import { MetricsView } from './MetricsView'
 import { PairDetail } from './PairDetail'
+import { Picker } from './Picker'
 import { agentItem, daysOf, listOf, parentOf, parseItem, toggled } from './select'
+import { SetupView } from './SetupView'
 import { Verdicts } from './Verdicts'
 import { verdictText } from './words'
 
@@ -149,4 +152,21 @@ it('marks rules, insolvent and interim items, and says why there is no Sharpe ra
   expect(screen.getByText('no interval under 20 days n=15')).toBeTruthy()
   expect(screen.getAllByText('Cost unknown')).toHaveLength(2)
   expect(screen.getByText('Oct 9, 2012')).toBeTruthy()
+})
+
+it('names the runs of the selected items', async () => {
+  const jobs = [runJob('job-1', { labels: { name: 'Autumn', tags: [] } }), runJob('00000000-job-2')]
+  respondWith('/jobs', { jobs, count: 2, next_cursor: null })
+  respondWith('/experiments', { experiments: [], count: 0, next_cursor: null })
+  await show(<Picker items={['job:job-1', 'job:00000000-job-2/house::momentum']} search={{}} onChange={() => undefined} />)
+  expect(await screen.findByRole('button', { name: 'Remove house::momentum · Autumn' })).toBeTruthy()
+  expect(screen.getByRole('button', { name: 'Remove house::momentum · 00-job-2' })).toBeTruthy()
+  expect(screen.getByRole('group', { name: /^Autumn Oct 1/ })).toBeTruthy()
+})
+
+it('names the run whose setup is shown', async () => {
+  respondWith('/jobs/job-1', { job: runJob('job-1', { labels: { name: 'Autumn', tags: [] } }) })
+  respondWith('/results', { results: [] })
+  await show(<SetupView items={[item('job:job-1/house::momentum', { agent: 'house::momentum' })]} pair={undefined} />)
+  expect((await screen.findByRole('link', { name: 'Autumn' })).getAttribute('href')).toBe('/app/runs/job-1')
 })

@@ -1,11 +1,8 @@
 // The lines and bands of a comparison's chart. No React.
-import { seriesToken } from '@/charts/tokens'
+import type { Point } from '@/charts/drawdown'
+import { seriesStyle } from '@/charts/tokens'
 import type { ComparedItem, ComparedPair } from '@/server/types'
-
-export interface LinePoint {
-  date: string
-  value: number
-}
+import type { LegendLine } from '@/shared/legend'
 
 export interface BandPoint {
   date: string
@@ -13,12 +10,11 @@ export interface BandPoint {
   high: number
 }
 
-export interface Line {
+export interface Line extends LegendLine {
   id: string
-  label: string
-  token: string
-  dashed: boolean
-  points: LinePoint[]
+  /** A baseline or a symbol, not an agent. */
+  isReference: boolean
+  points: Point[]
 }
 
 /** Log returns are equal up to this, which is rounding. */
@@ -30,13 +26,13 @@ export function linesOf(items: readonly ComparedItem[], labelOf: (item: Compared
   let baselines = 0
   return items.map((item) => {
     const isAgent = item.kind === 'agent'
-    const token = isAgent ? seriesToken(agents++) : item.kind === 'symbol' ? '--benchmark' : `--baseline-${(baselines++ % 2) + 1}`
-    return { id: item.id, label: labelOf(item), token, dashed: !isAgent, points: item.curve.map((point) => ({ date: point.date, value: Math.expm1(point.log_return) })) }
+    const style: Omit<LegendLine, 'label'> = isAgent ? seriesStyle(agents++) : { token: item.kind === 'symbol' ? '--benchmark' : `--baseline-${(baselines++ % 2) + 1}`, dash: 'dashed' }
+    return { id: item.id, label: labelOf(item), ...style, isReference: !isAgent, points: item.curve.map((point) => ({ date: point.date, value: Math.expm1(point.log_return) })) }
   })
 }
 
 /** The cumulative difference of a pair, in log return. */
-export function differenceLine(pair: ComparedPair): LinePoint[] {
+export function differenceLine(pair: ComparedPair): Point[] {
   return pair.cone.map((point) => ({ date: point.date, value: point.cumulated }))
 }
 

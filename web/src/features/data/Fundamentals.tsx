@@ -123,7 +123,7 @@ function Table({ dataset, label, kind, first, rows, rest, query }: TableProps) {
   const columns: Column<Row>[] = [
     { id: kind === 'macros' ? 'series' : 'symbol', label: first, stays: true, sort: (row) => row.of, cell: (row) => row.of },
     ...metric,
-    { id: 'period', label: t('data.period'), sort: (row) => row.period, className: () => 'tnum nowrap', cell: (row) => row.period },
+    { id: 'period', label: t('data.period'), sort: (row) => row.period, className: () => 'tnum nowrap', cell: (row) => format.day(row.period) },
     { id: 'value', label: t('data.value'), num: true, sort: (row) => row.value, cell: (row) => format.quantity(row.value) },
     { id: 'unit', label: t('data.unit'), sort: (row) => row.unit, className: () => 'second', cell: (row) => row.unit },
     { id: 'published_at', label: t('data.published'), sort: (row) => row.publishedAt, className: () => 'tnum nowrap second', cell: (row) => format.instantIn(row.publishedAt, dataset.zone) },

@@ -7,6 +7,9 @@ import { type AgentTrials, type ExperimentSummary, hasStopped, type WindowTrials
 import { fileName } from '@/shared/fileName'
 import { ABSENT, signClass, useFormat } from '@/shared/format'
 import { textOr, useText } from '@/shared/i18n'
+import { CutoffTags, MaskedTag } from '@/shared/ui/evidenceMarks'
+import { costMarks, fewDaysMarks, insolventMarks } from '@/shared/ui/marks'
+import { MarkTags } from '@/shared/ui/markTags'
 import { HouseTag, StatusMark, Tag } from '@/shared/ui/parts'
 import { Empty, Failed, Loading } from '@/shared/ui/states'
 import { type Column, SortTable } from '@/shared/ui/table'
@@ -39,15 +42,15 @@ export function Trials({ experiment }: { experiment: ExperimentSummary }) {
   )
 }
 
-function Agent({ agent: { agent, windows }, range }: { agent: AgentTrials; range: { low: number; high: number } }) {
+function Agent({ agent: { agent, windows, training_cutoffs }, range }: { agent: AgentTrials; range: { low: number; high: number } }) {
   const t = useText()
   return (
     <>
       <h3 className={`row wrap ${css.agent}`}>
-        {agent.name} <HouseTag isLlm={agent.is_llm} /> <span className="quiet">{textOr(t, `experiment.varies.${agent.varies_by}`, agent.varies_by)}</span>
+        {agent.name} <HouseTag isLlm={agent.is_llm} /> <CutoffTags result={{ training_cutoffs }} /> <span className="quiet">{textOr(t, `experiment.varies.${agent.varies_by}`, agent.varies_by)}</span>
       </h3>
       {windows.map((window) => (
-        <WindowTable key={window.number} agent={agent.name} planned={agent.trials} window={window} range={range} />
+        <WindowTable key={`${window.number} ${window.mask ?? ''}`} agent={agent.name} planned={agent.trials} window={window} range={range} />
       ))}
     </>
   )
@@ -90,7 +93,7 @@ function WindowTable({ agent, planned, window, range }: WindowProps) {
       label: t('experiment.trial'),
       stays: true,
       sort: (trial) => trial.trial,
-      csv: { agent: () => agent, window: () => window.number, trial: (trial) => trial.trial, job_id: (trial) => trial.job_id, status: (trial) => trial.status },
+      csv: { agent: () => agent, window: () => window.number, mask: () => window.mask, trial: (trial) => trial.trial, job_id: (trial) => trial.job_id, status: (trial) => trial.status },
       className: () => 'nowrap',
       cell: (trial) => (
         <span className="row">
@@ -127,13 +130,13 @@ function WindowTable({ agent, planned, window, range }: WindowProps) {
       <div className={css.windowHead}>
         <span className="second tnum grow">
           {title} · {t('experiment.complete', { count: spread.trials, of: planned })}
-          {window.buy_and_hold != null && ` · ${t('experiment.hold')} ${format.change(window.buy_and_hold)}`}
+          {window.buy_and_hold != null && ` · ${t('experiment.hold')} ${format.change(window.buy_and_hold)}`} <MaskedTag masked={window.mask == null ? null : { mask: window.mask }} />
         </span>
-        <Dots trials={trials} mean={spread.total_return?.mean ?? null} hold={window.buy_and_hold ?? null} range={range} />
+        <Dots title={`${agent}, ${title}`} name={fileName('trial-returns', agent, String(window.number), window.mask)} trials={trials} mean={spread.total_return?.mean ?? null} hold={window.buy_and_hold ?? null} range={range} />
       </div>
       <SortTable
         label={`${agent}, ${title}`}
-        name={fileName('trials', agent, String(window.number))}
+        name={fileName('trials', agent, String(window.number), window.mask)}
         columns={columns}
         rows={trials}
         rowKey={(trial) => trial.job_id}
@@ -160,10 +163,11 @@ function Quality({ trial, planned }: { trial: Trial; planned: number }) {
           {t('compare.days.of', { days: trial.days, planned })}
         </Tag>
       )}
-      {trial.insolvent_on && <Tag kind="bad">{t('orders.insolvent', { since: format.day(trial.insolvent_on) })}</Tag>}
+      <MarkTags marks={insolventMarks(trial.insolvent_on, t, format)} />
       {trial.failed_days > 0 && <Tag kind="bad">{t('runs.failed', { count: trial.failed_days })}</Tag>}
       {trial.degraded_days > 0 && <Tag kind="warn">{t('experiment.degraded', { count: trial.degraded_days, days: trial.days })}</Tag>}
       {trial.days > 0 && trial.degraded_days === 0 && <span className="second nowrap">{t('quality.all')}</span>}
+      {trial.days > 0 && <MarkTags marks={[...fewDaysMarks(trial.days, t), ...costMarks(trial.cost_usd == null, t)]} />}
     </span>
   )
 }

@@ -34,10 +34,12 @@ it('shows every trial, and mean and deviation of the complete ones', async () =>
     agents: [
       {
         agent: { name: 'm', is_llm: true, trials: 3, varies_by: 'chance' },
+        training_cutoffs: [{ model: 'lab::m', status: 'stated', date: '2012-02-01', days: 30, days_before: 20 }],
         windows: [
           {
             number: 1,
             window: { start_date: '2012-01-03', end_date: '2012-02-14', days: 30 },
+            mask: 'dates',
             buy_and_hold: 0.02,
             spread: { trials: 2, total_return: spread(0.015, 0.007) },
             trials: [trial(1), trial(2, { degraded_days: 4 }), trial(3, { is_complete: false, days: 12, status: 'partial', insolvent_on: '2012-01-20', cost_usd: 0.5 })],
@@ -55,6 +57,12 @@ it('shows every trial, and mean and deviation of the complete ones', async () =>
   expect(screen.getByText('12 of 30')).toBeTruthy()
   expect(screen.getByText('Insolvent since Jan 20, 2012')).toBeTruthy()
   expect(screen.getAllByText('under 60 days')).toHaveLength(3)
+  expect(screen.getByText('masked: dates')).toBeTruthy()
+  expect(screen.getByText('before cut-off').title).toContain('20 of 30 days')
+  const marksOf = (number: number) => within(screen.getByRole('link', { name: String(number) }).closest('tr') as HTMLElement)
+  expect(marksOf(1).getByText('n < 60').title).toBe('Nothing is annualized: 30 of 60 days')
+  expect(marksOf(1).getByTitle(/model cost of this run is unknown/)).toBeTruthy()
+  expect(marksOf(3).queryByTitle(/model cost of this run is unknown/)).toBeNull()
 })
 
 it('resumes with another limit, or with the same', async () => {

@@ -8,25 +8,29 @@ import { useText } from '@/shared/i18n'
 import { useTitle } from '@/shared/title'
 import { Empty, Failed, Loading } from '@/shared/ui/states'
 import { BoardView } from './BoardView'
+import { ModelFilter } from './ModelFilter'
 import { useLeaderboardText } from './texts'
 
 export function LeaderboardPage() {
-  const { board } = useSearch({ from: '/app/leaderboard' })
+  const { board, model } = useSearch({ from: '/app/leaderboard' })
   const navigate = useNavigate()
-  return <Leaderboard selected={board} onSelect={(board) => void navigate({ to: '/app/leaderboard', search: { board }, replace: true })} />
+  return <Leaderboard selected={board} model={model} onChange={(part) => void navigate({ to: '/app/leaderboard', search: { board, model, ...part }, replace: true })} />
 }
 
 interface Props {
   selected: string | undefined
-  onSelect: (board: string) => void
+  /** The model or agent whose boards are listed. */
+  model: string | undefined
+  onChange: (part: { board?: string | undefined; model?: string | undefined }) => void
 }
 
-export function Leaderboard({ selected, onSelect }: Props) {
+export function Leaderboard({ selected, model, onChange }: Props) {
   const t = useText()
   const words = useLeaderboardText()
-  const all = useQuery(boardsQuery())
+  const all = useQuery(boardsQuery(model))
   const found = all.data?.boards ?? []
-  const first = found.find((one) => one.board_id === selected)?.board_id ?? selected ?? found[0]?.board_id
+  // Unfiltered, the selected board may be one of those that are too old to be listed.
+  const first = found.find((one) => one.board_id === selected)?.board_id ?? (model === undefined ? selected : undefined) ?? found[0]?.board_id
   useTitle(t('nav.leaderboard'))
   return (
     <div className="page">
@@ -35,10 +39,20 @@ export function Leaderboard({ selected, onSelect }: Props) {
           <h1>{t('nav.leaderboard')}</h1>
           <p className="second">{words('what')}</p>
         </div>
+        <ModelFilter key={model ?? ''} model={model} boards={found} onChange={(model) => onChange({ model })} />
       </div>
       {all.isPending && <Loading rows={6} />}
       {all.error && !all.data && <Failed error={all.error} retry={() => void all.refetch()} />}
-      {all.data && found.length === 0 && (
+      {all.data && found.length === 0 && model !== undefined && (
+        <div className="panel">
+          <Empty title={words('filter.none', { model })}>
+            <button type="button" className="button" onClick={() => onChange({ model: undefined })}>
+              {words('filter.clear')}
+            </button>
+          </Empty>
+        </div>
+      )}
+      {all.data && found.length === 0 && model === undefined && (
         <div className="panel">
           <Empty title={words('none')} command="papertape run --demo">
             <p className="second">{words('none.why')}</p>
@@ -47,9 +61,9 @@ export function Leaderboard({ selected, onSelect }: Props) {
       )}
       {first !== undefined && (
         <>
-          <Chooser boards={found} selected={first} onSelect={onSelect} />
+          <Chooser boards={found} selected={first} onSelect={(board) => onChange({ board })} />
           {all.data && found.length < all.data.total && <p className="second">{words('hidden', { shown: found.length, total: all.data.total })}</p>}
-          <Selected id={first} />
+          <Selected id={first} model={model} />
         </>
       )}
       {all.data && <Excluded runs={all.data.excluded} />}
@@ -76,14 +90,14 @@ function Chooser({ boards, selected, onSelect }: { boards: Board[]; selected: st
   )
 }
 
-function Selected({ id }: { id: string }) {
+function Selected({ id, model }: { id: string; model: string | undefined }) {
   const query = useQuery(boardQuery(id))
   const board = query.data?.boards[0]
   return (
     <>
       {query.isPending && <Loading rows={6} />}
       {query.error && !query.data && <Failed error={query.error} retry={() => void query.refetch()} />}
-      {board && <BoardView board={board} />}
+      {board && <BoardView board={board} model={model} />}
     </>
   )
 }

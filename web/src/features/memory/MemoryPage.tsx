@@ -8,6 +8,7 @@ import type { Trades } from '@/server/types'
 import { useFormat } from '@/shared/format'
 import { useText, useWord } from '@/shared/i18n'
 import { isTyping } from '@/shared/keys'
+import { datedRunTitle } from '@/shared/runTitle'
 import { ExportMenu, type ExportProps } from '@/shared/ui/exportMenu'
 import { More, Tabs } from '@/shared/ui/parts'
 import { restOf } from '@/shared/ui/rest'
@@ -65,7 +66,7 @@ function RunFilter({ job, model, onChange }: { job: string | undefined; model: s
         {job !== undefined && !selected && <option value={job}>{shortId(job)}</option>}
         {runs.map((run) => (
           <option key={run.job_id} value={run.job_id}>
-            {`${run.simulation ? `${run.simulation.universe ?? run.simulation.symbols.slice(0, 4).join(', ')} ${format.span(run.simulation.start_date, run.simulation.end_date)}` : run.kind} · ${shortId(run.job_id)}`}
+            {`${datedRunTitle(run, format, t)} · ${shortId(run.job_id)}`}
           </option>
         ))}
       </select>

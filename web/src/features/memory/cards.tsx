@@ -3,9 +3,11 @@ import { Link } from '@tanstack/react-router'
 import { type ReactNode, useEffect, useRef, useState } from 'react'
 import type { ExposureFilter } from '@/server/queries'
 import type { Archive, OpenPosition, Reflection, Round } from '@/server/types'
+import { useRunZone } from '@/server/zone'
 import { signClass, useFormat } from '@/shared/format'
 import { textOr, useText, useWord } from '@/shared/i18n'
 import { Tag } from '@/shared/ui/parts'
+import { Loading } from '@/shared/ui/states'
 import { JsonView } from '@/transcript/JsonView'
 import { SeenBy } from '../seenBy/SeenBy'
 
@@ -20,10 +22,12 @@ function Origin({ jobId, model, at }: { jobId: string; model: string; at: string
   )
 }
 
+type Memory = ExposureFilter & { job_id: string }
+
 interface CardProps {
   head: ReactNode
   /** The memory, for the list of sessions that saw it. */
-  memory?: ExposureFilter
+  memory?: Memory
   marked?: boolean | undefined
   children: ReactNode
 }
@@ -46,9 +50,15 @@ function Card({ head, memory, marked, children }: CardProps) {
           </button>
         </div>
       )}
-      {open && memory && <SeenBy filter={memory} />}
+      {open && memory && <MemorySeenBy memory={memory} />}
     </article>
   )
+}
+
+/** The sessions that saw a memory, with times of the exchange that its run trades on. */
+function MemorySeenBy({ memory }: { memory: Memory }) {
+  const { zone, isLoading } = useRunZone(memory.job_id)
+  return isLoading ? <Loading rows={3} /> : <SeenBy filter={memory} zone={zone} />
 }
 
 interface RowProps<T> {

@@ -5,6 +5,7 @@ import { render, screen, within } from '@testing-library/react'
 import { expect, it } from 'vitest'
 import { makeQueryClient } from '@/server/cache'
 import { I18nProvider } from '@/shared/i18n'
+import { runJob } from '@/test/job'
 import { respondWith } from '@/test/network'
 import { NODES } from '@/test/nodes'
 import { ProfilesPage } from './ProfilesPage'
@@ -16,7 +17,9 @@ const cohort = (label: string) => ({
 
 it('shows the phases of the server', async () => {
   const compliance = { name: 'Compliance', phase: 'compliance', order: 6, llm: 'quick', decides: false }
-  respondWith('/jobs', { jobs: [], count: 0, next_cursor: null })
+  const desk = { name: 'desk', kind: 'desk' as const, model: 'house::momentum', is_llm: false }
+  const { simulation } = runJob('job-1')
+  respondWith('/jobs', { jobs: [runJob('job-1', { labels: { name: 'Autumn', tags: [] }, simulation: simulation && { ...simulation, agents: [desk] } })], count: 1, next_cursor: null })
   respondWith('/simulate/options', { nodes: NODES.flatMap((node) => (node.name === 'Trader' ? [compliance, node] : [node])) })
   respondWith('/profiles/compare', {
     label_a: 'A', label_b: 'B', cohorts: { A: cohort('A'), B: cohort('B') }, differences: [], flags: [],
@@ -38,4 +41,5 @@ it('shows the phases of the server', async () => {
   const names = rows.slice(6, -1).map((row) => within(row).getAllByRole('cell')[0]?.textContent)
   expect(names).toEqual(['Analysts', 'Research', 'compliance', 'Trading', 'Risk', 'Portfolio'])
   expect(screen.getAllByText('2 s').length).toBe(2)
+  expect(screen.getByRole('link', { name: /Autumn/ }).getAttribute('href')).toBe('/app/runs/job-1')
 })

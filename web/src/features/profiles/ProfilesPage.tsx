@@ -8,7 +8,7 @@ import type { Job } from '@/server/types'
 import type { TableData } from '@/shared/csv'
 import { ABSENT, type Format, useFormat } from '@/shared/format'
 import { textOr, type Translate, useText } from '@/shared/i18n'
-import { tradedOf } from '@/shared/symbols'
+import { runTitle } from '@/shared/runTitle'
 import { useTitle } from '@/shared/title'
 import { ExportMenu } from '@/shared/ui/exportMenu'
 import { Stat, Pairs } from '@/shared/ui/parts'
@@ -118,7 +118,7 @@ function nameOf(job: Job, format: Format, t: Translate): string {
   const simulation = job.simulation
   if (!simulation) return job.job_id
   const agents = simulation.agents.filter((agent) => agent.kind === 'desk').map((agent) => (agent.name.includes(agent.model) ? agent.name : `${agent.name} (${agent.model})`))
-  return [agents.join(', '), tradedOf(simulation, t), format.span(simulation.start_date, simulation.end_date)].join(' · ')
+  return [agents.join(', '), runTitle(job, t), format.span(simulation.start_date, simulation.end_date)].join(' · ')
 }
 
 function Comparison({ a, b, vary, jobs: known }: { a: string; b: string; vary: string; jobs: Job[] }) {

@@ -1,8 +1,9 @@
 // The days of a run as strips, one per agent. A long run shows months first.
 import { useNavigate } from '@tanstack/react-router'
-import { type CSSProperties, type RefObject, useCallback, useMemo, useState } from 'react'
+import { type RefObject, useCallback, useMemo, useState } from 'react'
 import { type Cell, DayStrip } from '@/charts/DayStrip'
-import { seriesToken } from '@/charts/tokens'
+import { Swatch } from '@/charts/Swatch'
+import { seriesStyle } from '@/charts/tokens'
 import { address } from '@/server/client'
 import type { AgentCurve, Curves } from '@/server/types'
 import { type Format, useFormat } from '@/shared/format'
@@ -10,7 +11,7 @@ import { shortId } from '@/shared/ids'
 import { type Translate, useText, useWord } from '@/shared/i18n'
 import { ExportMenu } from '@/shared/ui/exportMenu'
 import { HouseTag, Segments } from '@/shared/ui/parts'
-import { cellOf, type Day, daysOf, MAX_DAYS, monthsOf, scaleOf } from './curves'
+import { cellOf, type Day, daysOf, isSkipped, MAX_DAYS, monthsOf, scaleOf } from './curves'
 
 /** With more periods than this, a list replaces the buttons. */
 const MAX_BUTTONS = 16
@@ -52,7 +53,7 @@ export function Days({ jobId, curves, box }: Props) {
             ))}
           </select>
         )}
-        <StripLegend />
+        <StripLegend hasSkipped={rows.some((days) => days.some(isSkipped))} />
         <ExportMenu
           what={t('run.days')}
           name={`days-${shortId(jobId)}`}
@@ -65,7 +66,7 @@ export function Days({ jobId, curves, box }: Props) {
       </div>
       <div className="panel-body strips" ref={box}>
         {curves.agents.map((agent, index) => (
-          <Strip key={agent.model} jobId={jobId} agent={agent} token={seriesToken(index)} days={rows[index] ?? NO_DAYS} scale={scale} onMonth={period === MONTHS ? zoom : undefined} />
+          <Strip key={agent.model} jobId={jobId} agent={agent} line={seriesStyle(index)} days={rows[index] ?? NO_DAYS} scale={scale} onMonth={period === MONTHS ? zoom : undefined} />
         ))}
       </div>
     </section>
@@ -77,13 +78,13 @@ const NO_DAYS: Day[] = []
 interface StripProps {
   jobId: string
   agent: AgentCurve
-  token: string
+  line: ReturnType<typeof seriesStyle>
   days: Day[]
   scale: number
   onMonth: ((month: string) => void) | undefined
 }
 
-function Strip({ jobId, agent, token, days, scale, onMonth }: StripProps) {
+function Strip({ jobId, agent, line, days, scale, onMonth }: StripProps) {
   const t = useText()
   const word = useWord()
   const format = useFormat()
@@ -105,7 +106,7 @@ function Strip({ jobId, agent, token, days, scale, onMonth }: StripProps) {
   return (
     <div className="pair">
       <span className="row">
-        <span className="legend-swatch" style={{ '--swatch': `var(${token})` } as CSSProperties} />
+        <Swatch line={line} />
         <span className="clip" title={model}>
           {model}
         </span>
@@ -119,15 +120,23 @@ function Strip({ jobId, agent, token, days, scale, onMonth }: StripProps) {
 /** A day or month as text. */
 function describe(day: Day, t: Translate, word: ReturnType<typeof useWord>, format: Format): string {
   const dateText = day.date.length === 7 ? format.month(day.date) : format.day(day.date)
-  const result = day.result === null || day.status === 'failed' ? word('status', day.status) : format.change(day.result)
-  return [dateText, result, day.full === false ? t('quality.degraded') : ''].filter(Boolean).join(', ')
+  const result = day.result !== null && day.status !== 'failed' ? format.change(day.result) : day.doneIn === undefined ? word('status', day.status) : ''
+  return [dateText, result, day.full === false ? t('quality.degraded') : '', skippedText(day, t)].filter(Boolean).join(', ')
 }
 
-function StripLegend() {
+/** Which run completed the day, or how many days of the month. */
+function skippedText(day: Day, t: Translate): string {
+  if (!isSkipped(day)) return ''
+  if (day.doneIn !== undefined) return t('strip.skipped.by', { run: shortId(day.doneIn) })
+  if (day.doneBefore !== undefined) return t('strip.skipped.days', { count: day.doneBefore })
+  return day.result === null ? '' : t('strip.skipped')
+}
+
+function StripLegend({ hasSkipped }: { hasSkipped: boolean }) {
   const t = useText()
   const cell = (look: string, text: string) => (
     <span className="row strip-key">
-      <i className={`day ${look}`} style={{ '--v': '80%' } as CSSProperties} />
+      <i className={`day ${look}`} style={{ '--v': '80%' }} />
       {text}
     </span>
   )
@@ -138,6 +147,7 @@ function StripLegend() {
       {cell('even degraded', t('quality.degraded'))}
       {cell('failed', t('status.failed'))}
       {cell('queued', t('status.queued'))}
+      {hasSkipped && cell('gain skipped', t('strip.skipped'))}
     </span>
   )
 }

@@ -1,5 +1,5 @@
 // An agent's months, drawdowns and daily returns, and the rolling Sharpe ratio of all agents.
-import { type CSSProperties, useCallback, useMemo, useState } from 'react'
+import { useCallback, useMemo, useRef, useState } from 'react'
 import { histogram } from '@/charts/histogram'
 import { type Line, LinesChart } from '@/charts/LinesChart'
 import { ReturnHistogram } from '@/charts/ReturnHistogram'
@@ -11,6 +11,7 @@ import { useFormat } from '@/shared/format'
 import { useText } from '@/shared/i18n'
 import { Note } from '@/shared/ui/states'
 import { type Column, SortTable, TableFrame } from '@/shared/ui/table'
+import { Legend } from './Legend'
 import { dailyReturns, type Month, strengthOf, yearsOf } from './history'
 
 type Drawdown = components['schemas']['DrawdownResponse']
@@ -22,11 +23,12 @@ interface Props {
   results: RangeResult[]
   curves: Curve[]
   hidden: ReadonlySet<string>
+  onToggle: (id: string) => void
   /** The exchange's time zone, if known. */
   zone: string | null
 }
 
-export function History({ results, curves, hidden, zone }: Props) {
+export function History({ results, curves, hidden, onToggle, zone }: Props) {
   const t = useText()
   const format = useFormat()
   const agents = useMemo(() => curves.flatMap((curve) => results.filter((result) => result.model === curve.id)), [curves, results])
@@ -37,12 +39,16 @@ export function History({ results, curves, hidden, zone }: Props) {
       agents.flatMap((one) => {
         const curve = curves.find(({ id }) => id === one.model)
         const points = one.history.rolling_sharpe.flatMap(({ date, sharpe }) => (sharpe == null ? [] : [{ date, value: sharpe }]))
-        return curve && !hidden.has(curve.id) && points.length > 0 ? [{ id: curve.id, token: curve.token, points }] : []
+        return curve && points.length > 0 ? [{ id: curve.id, label: curve.label, token: curve.token, dash: curve.dash, points }] : []
       }),
-    [agents, curves, hidden],
+    [agents, curves],
   )
+  const visible = useMemo(() => lines.filter((line) => !hidden.has(line.id)), [lines, hidden])
+  // Runs at each pointer move, so it bypasses this view.
+  const day = useRef<(date: string | null) => void>(() => {})
+  const onDay = useCallback((date: string | null) => day.current(date), [])
   const bins = useMemo(() => histogram(result ? dailyReturns(result) : []), [result])
-  const ratio = useCallback((value: number) => format.ratio(value), [format])
+  const ratio = useCallback((value: number | null) => format.ratio(value), [format])
   if (!result) return null
   const { history, period_metrics: metrics } = result
   const pick = agents.length > 1 && (
@@ -71,7 +77,14 @@ export function History({ results, curves, hidden, zone }: Props) {
             <h2>{t('history.sharpe')}</h2>
             <span className="quiet">{t('history.sharpe.what', { days: ROLLING_DAYS })}</span>
           </div>
-          {lines.length > 0 ? <LinesChart label={t('history.sharpe')} name="rolling-sharpe" value="sharpe" lines={lines} display={ratio} /> : <p className="panel-body second">{t('history.sharpe.none', { days: ROLLING_DAYS })}</p>}
+          {lines.length > 0 ? (
+            <>
+              <Legend curves={lines} hidden={hidden} onToggle={onToggle} day={day} display={ratio} />
+              <LinesChart label={t('history.sharpe')} name="rolling-sharpe" value="sharpe" lines={visible} display={ratio} onDay={onDay} />
+            </>
+          ) : (
+            <p className="panel-body second">{t('history.sharpe.none', { days: ROLLING_DAYS })}</p>
+          )}
         </section>
         <section className="panel" aria-label={t('history.returns')}>
           <div className="panel-head">
@@ -112,7 +125,7 @@ function Months({ agent, months }: { agent: string; months: Month[] }) {
       <td
         key={key}
         className={`num heat ${colored && value.total_return !== 0 ? (value.total_return > 0 ? 'gain' : 'loss') : ''}`}
-        style={{ '--v': `${Math.round(strength(value.total_return) * 60)}%` } as CSSProperties}
+        style={{ '--v': `${Math.round(strength(value.total_return) * 60)}%` }}
         title={[label, t('history.days', { days: value.days })].join(', ')}
       >
         {format.change(value.total_return, 1)}

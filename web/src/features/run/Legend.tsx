@@ -1,8 +1,9 @@
 // The value of each line, at its end or on the day under the pointer. A click hides the line.
-import { type CSSProperties, type RefObject, useEffect, useState } from 'react'
+import { type RefObject, useEffect, useState } from 'react'
 import type { Point } from '@/charts/drawdown'
 import type { Curve } from '@/charts/EquityChart'
-import { signClass, useFormat } from '@/shared/format'
+import { LegendItem } from '@/charts/LegendItem'
+import { useFormat } from '@/shared/format'
 import { useText } from '@/shared/i18n'
 
 interface Props {
@@ -11,11 +12,13 @@ interface Props {
   onToggle: (id: string) => void
   /** Receives the day under the pointer. A ref, so that pointer moves do not re-render the view. */
   day: RefObject<(date: string | null) => void>
-  /** The place of the start on the axis. */
-  start: string
+  /** The place of the start on the axis, if the lines have one. */
+  start?: string
+  /** Writes a value; by default as a return. */
+  display?: (value: number | null) => string
 }
 
-export function Legend({ curves, hidden, onToggle, day, start }: Props) {
+export function Legend({ curves, hidden, onToggle, day, start, display }: Props) {
   const t = useText()
   const format = useFormat()
   const [at, setAt] = useState<string | null>(null)
@@ -25,17 +28,10 @@ export function Legend({ curves, hidden, onToggle, day, start }: Props) {
   const last = curves.reduce<string | null>((latest, { points }) => later(latest, points[points.length - 1]?.date ?? null), null)
   return (
     <div className="legend" role="group" aria-label={t('run.lines')}>
-      {curves.map((curve) => {
-        const value = valueAt(curve.points, at)
-        return (
-          <button key={curve.id} type="button" className="legend-item" aria-pressed={!hidden.has(curve.id)} title={t('run.show.line', { line: curve.label })} onClick={() => onToggle(curve.id)}>
-            <span className={`legend-swatch ${curve.dashed ? 'dashed' : ''}`} style={{ '--swatch': `var(${curve.token})` } as CSSProperties} />
-            <span className={curve.dashed ? 'clip second' : 'clip'}>{curve.label}</span>
-            <b className={signClass(value)}>{format.change(value)}</b>
-          </button>
-        )
-      })}
-      <span className="quiet tnum grow end">{(at ?? last ?? start) === start ? t('chart.start') : format.day(at ?? last)}</span>
+      {curves.map((curve) => (
+        <LegendItem key={curve.id} line={curve} value={valueAt(curve.points, at)} display={display ?? format.change} isHidden={hidden.has(curve.id)} onToggle={() => onToggle(curve.id)} />
+      ))}
+      <span className="quiet tnum grow end">{start !== undefined && (at ?? last ?? start) === start ? t('chart.start') : format.day(at ?? last)}</span>
     </div>
   )
 }

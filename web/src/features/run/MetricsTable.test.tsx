@@ -23,9 +23,9 @@ const result = {
   benchmark: { symbol: 'SPX', unavailable: null, daily_portfolio_values: values, period_metrics: metrics(0.02), relative_metrics: relative },
 } as unknown as RangeResult
 
-const table = (results: RangeResult[], fullOnly = false) => {
+const table = (results: RangeResult[], fullOnly = false, isCostUnknown = false) => {
   const curves = curvesOf({ dates: [], agents: [{ model: 'a', portfolio_values: [] }] } as never, results, { hold: 'hold', equal: 'equal' })
-  return <MetricsTable results={results} curves={curves} hidden={new Set()} onToggle={() => undefined} fullOnly={fullOnly} market={null} />
+  return <MetricsTable results={results} curves={curves} hidden={new Set()} onToggle={() => undefined} fullOnly={fullOnly} market={null} isCostUnknown={isCostUnknown} />
 }
 const cells = (row: HTMLElement) => within(row).getAllByRole('cell').map((cell) => cell.textContent)
 const rowOf = (name: string) => screen.getByLabelText(`Show ${name}`).closest('tr') as HTMLElement
@@ -38,6 +38,24 @@ it('keeps the quality visible, shows relative metrics as the last numbers, and t
   expect(heads.slice(14, 22)).toEqual(['Excess return', 'Alpha', 'Beta', 'Correlation', 'Tracking error', 'Information ratio', 'Up capture', 'Down capture'])
   expect(cells(rowOf('a')).slice(14, 22)).toEqual(['+3.00%', '12.50%', '0.50', '–', '8.15%', '1.25', '60%', expect.stringMatching(/20%$/)])
   expect(cells(rowOf('SPX'))[3]).toBe('+2.00%')
+})
+
+it('marks an agent whose results are insolvent, unverified, short or of unknown cost, next to its quality', async () => {
+  const marked = {
+    ...result,
+    insolvent: { since: '2012-10-02' },
+    provenance: { point_in_time: 'unverified', point_in_time_reason: { kind: 'import', job: 'j', date: '2012-10-01' }, reasons: [] },
+    period_metrics: { ...metrics(0.05), annualized_unavailable: 'too_few_days' },
+  } as unknown as RangeResult
+  const { unmount } = await show(table([marked], false, true))
+  const quality = within(within(rowOf('a')).getAllByRole('cell').at(-1) as HTMLElement)
+  for (const mark of ['1 of 2 days full', 'Insolvent since Oct 2, 2012', 'n < 60', 'Cost unknown']) expect(quality.getByText(mark)).toBeTruthy()
+  expect(quality.getByText('Point-in-time unverified').title).not.toBe('')
+  expect(within(rowOf('hold')).queryByText('Cost unknown')).toBeNull()
+  unmount()
+  // Rules cost nothing.
+  await show(table([{ ...marked, is_llm: false }], false, true))
+  expect(screen.queryByText('Cost unknown')).toBeNull()
 })
 
 it('sorts by any column, with rows without a value last', async () => {

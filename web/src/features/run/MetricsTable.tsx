@@ -1,14 +1,14 @@
 // The metrics of agents and baselines. The table is also a legend of the chart.
-import type { CSSProperties } from 'react'
 import type { Curve } from '@/charts/EquityChart'
+import { Swatch } from '@/charts/Swatch'
 import type { Metrics, RangeResult, RelativeMetrics } from '@/server/types'
 import { signClass, useFormat } from '@/shared/format'
 import { type TextKey, useText } from '@/shared/i18n'
-import { HouseTag, Tag } from '@/shared/ui/parts'
-import { CutoffTags } from '@/shared/ui/evidenceMarks'
-import { QualityShare } from '@/shared/ui/quality'
+import { HouseTag } from '@/shared/ui/parts'
+import { ResultMarks } from '@/shared/ui/resultMarks'
 import { type Column, SortTable } from '@/shared/ui/table'
 import { BENCHMARK, longestBenchmark, furthest } from './curves'
+import css from './run.module.css'
 
 interface Props {
   results: RangeResult[]
@@ -17,6 +17,8 @@ interface Props {
   onToggle: (id: string) => void
   fullOnly: boolean
   market: string | null
+  /** Whether the model cost of the run is unknown. */
+  isCostUnknown: boolean
 }
 
 /** The metrics that are numbers. */
@@ -48,7 +50,7 @@ const RELATIVE: [keyof RelativeMetrics, TextKey][] = [
   ['down_capture', 'metric.down'],
 ]
 
-export function MetricsTable({ results, curves, hidden, onToggle, fullOnly, market }: Props) {
+export function MetricsTable({ results, curves, hidden, onToggle, fullOnly, market, isCostUnknown }: Props) {
   const t = useText()
   const format = useFormat()
   const first = furthest(results)
@@ -105,11 +107,10 @@ export function MetricsTable({ results, curves, hidden, onToggle, fullOnly, mark
           <span className="row wrap metrics-agent">
             <label className="check">
               <input type="checkbox" checked={!hidden.has(curve.id)} onChange={() => onToggle(curve.id)} aria-label={t('run.show.line', { line: curve.label })} />
-              <span className={`legend-swatch ${curve.dashed ? 'dashed' : ''}`} style={{ '--swatch': `var(${curve.token})` } as CSSProperties} />
+              <Swatch line={curve} />
               {curve.label}
             </label>
             {result && <HouseTag isLlm={result.is_llm} />}
-            {result?.insolvent && <Tag kind="bad">{t('orders.insolvent', { since: format.day(result.insolvent.since) })}</Tag>}
           </span>
         )
       },
@@ -123,6 +124,8 @@ export function MetricsTable({ results, curves, hidden, onToggle, fullOnly, mark
         full_research_days: (curve) => resultOf(curve.id)?.full_research.days,
         research_days: (curve) => resultOf(curve.id)?.full_research.total_days,
         point_in_time: (curve) => resultOf(curve.id)?.provenance.point_in_time,
+        point_in_time_reason: (curve) => resultOf(curve.id)?.provenance.point_in_time_reason?.kind,
+        mask: (curve) => resultOf(curve.id)?.masked?.mask,
       },
       sort: (curve) => {
         const research = resultOf(curve.id)?.full_research
@@ -132,10 +135,9 @@ export function MetricsTable({ results, curves, hidden, onToggle, fullOnly, mark
         const result = resultOf(curve.id)
         return (
           result && (
-            <>
-              <QualityShare full={result.full_research.days} total={result.full_research.total_days} first={result.provenance.reasons[0]} />
-              <CutoffTags result={result} />
-            </>
+            <span className={`row wrap ${css.marks}`}>
+              <ResultMarks result={result} metrics={metricsOf(curve.id)} isCostUnknown={isCostUnknown && result.is_llm !== false} />
+            </span>
           )
         )
       },
@@ -168,5 +170,5 @@ export function MetricsTable({ results, curves, hidden, onToggle, fullOnly, mark
         }))
       : []),
   ]
-  return <SortTable label={t('run.metrics')} name={fullOnly ? 'metrics-full-research' : 'metrics'} columns={columns} rows={curves} rowKey={(curve) => curve.id} rowClass={(curve) => (curve.dashed ? 'second' : '')} />
+  return <SortTable label={t('run.metrics')} name={fullOnly ? 'metrics-full-research' : 'metrics'} columns={columns} rows={curves} rowKey={(curve) => curve.id} rowClass={(curve) => (curve.isReference ? 'second' : '')} />
 }

@@ -20,19 +20,23 @@ interface Props {
   job: Job
   curves: Curves
   results: UseQueryResult<RangeResults | null>
+  /** The same with the days of each agent. */
+  daily: UseQueryResult<RangeResults | null>
   /** The benchmark selector. */
   pick?: ReactNode
   /** The exchange's time zone, if known. */
   zone: string | null
+  /** Whether the metrics are of days with full research only. */
+  isFullOnly: boolean
+  onFullOnly: (isFullOnly: boolean) => void
 }
 
 const NO_RESULTS: RangeResult[] = []
 
-export function Performance({ job, curves, results: query, pick, zone }: Props) {
+export function Performance({ job, curves, results: query, daily, pick, zone, isFullOnly, onFullOnly }: Props) {
   const t = useText()
   const format = useFormat()
   const [hidden, setHidden] = useState<ReadonlySet<string>>(new Set())
-  const [days, setDays] = useState<'all' | 'full'>('all')
   const strips = useRef<HTMLDivElement>(null)
   const results = query.data?.results ?? NO_RESULTS
   const drawn = useMemo(() => curvesOf(curves, results, { hold: t('baseline.hold'), equal: t('baseline.equal') }), [curves, results, t])
@@ -75,8 +79,8 @@ export function Performance({ job, curves, results: query, pick, zone }: Props) 
             <span className="grow" />
             <Segments
               label={t('run.metrics.days')}
-              value={days}
-              onChange={setDays}
+              value={isFullOnly ? 'full' : 'all'}
+              onChange={(days) => onFullOnly(days === 'full')}
               choices={[
                 { value: 'all', label: t('run.metrics.all') },
                 { value: 'full', label: t('run.metrics.full') },
@@ -85,19 +89,25 @@ export function Performance({ job, curves, results: query, pick, zone }: Props) 
           </div>
           {query.isPending && <Loading rows={curves.agents.length + 2} />}
           {query.error && !query.data && <Failed error={query.error} retry={() => void query.refetch()} />}
-          {query.data && <MetricsTable results={results} curves={drawn} hidden={hidden} onToggle={toggle} fullOnly={days === 'full'} market={job.simulation?.market ?? null} />}
+          {query.data && <MetricsTable results={results} curves={drawn} hidden={hidden} onToggle={toggle} fullOnly={isFullOnly} market={job.simulation?.market ?? null} isCostUnknown={job.usage.cost_usd == null} />}
         </section>
       )}
-      {closed && days === 'all' && <History results={results} curves={drawn} hidden={hidden} zone={zone} />}
-      {degraded && days === 'all' && (
+      {closed && !isFullOnly && results.length > 0 && (
+        <>
+          {daily.data && <History results={daily.data.results} curves={drawn} hidden={hidden} onToggle={toggle} zone={zone} />}
+          {daily.isPending && <Loading rows={6} />}
+          {daily.error && !daily.data && <Failed error={daily.error} retry={() => void daily.refetch()} />}
+        </>
+      )}
+      {degraded && !isFullOnly && (
         <Note kind="warn" title={t('run.degraded')}>
           {t('run.degraded.why')}{' '}
-          <button type="button" className="button small" onClick={() => setDays('full')}>
+          <button type="button" className="button small" onClick={() => onFullOnly(true)}>
             {t('run.metrics.full')}
           </button>
         </Note>
       )}
-      {days === 'full' && <Note>{t('run.metrics.full.why')}</Note>}
+      {isFullOnly && <Note>{t('run.metrics.full.why')}</Note>}
       {[...new Set(results.flatMap((result) => (result.conventions ? [conventionsText(result.conventions, t)] : [])))].map((summary) => (
         <Note key={summary}>{summary}</Note>
       ))}

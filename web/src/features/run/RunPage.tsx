@@ -1,42 +1,27 @@
 // One run: results, trades, log and setup, live while it runs.
 import { keepPreviousData, useQuery, type UseQueryResult } from '@tanstack/react-query'
 import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router'
-import { useState } from 'react'
 import { useLiveJob } from '@/server/live'
 import { curves as curvesQuery, dataset as datasetQuery, job as jobQuery, jobResults } from '@/server/queries'
 import { type Curves, hasStopped, type Job } from '@/server/types'
-import { type Format, useFormat } from '@/shared/format'
-import { type Translate, useText, useWord } from '@/shared/i18n'
-import { tradedOf } from '@/shared/symbols'
+import { useFormat } from '@/shared/format'
+import { useText } from '@/shared/i18n'
+import { datedRunTitle } from '@/shared/runTitle'
 import { useTitle } from '@/shared/title'
-import { Icon } from '@/shared/ui/icons'
-import { AgentKinds } from '@/shared/ui/agentKinds'
-import { MaskedTag } from '@/shared/ui/evidenceMarks'
 import { Operate } from '@/shared/ui/operate'
-import { StatusMark, Tabs, Tag } from '@/shared/ui/parts'
-import { JobQualityTag, useCost } from '@/shared/ui/quality'
+import { Tabs } from '@/shared/ui/parts'
 import { Empty, Failed, Loading, Note } from '@/shared/ui/states'
 import { isMissing } from '@/shared/missing'
 import { AuditPanel } from '../audit/AuditPanel'
 import { JobLogPanel } from '../jobLog/JobLogPanel'
 import { BenchmarkPick } from './BenchmarkPick'
 import { BranchForm } from './BranchForm'
-import { Controls } from './Controls'
 import { Performance } from './Performance'
 import { ReviewsView } from './ReviewsView'
+import { RunHead } from './RunHead'
+import { type RunSearch, type Tab, TABS, withoutBranch } from './search'
 import { Setup } from './Setup'
 import { TradesView } from './TradesView'
-
-interface RunSearch {
-  tab?: string | undefined
-  branch?: boolean | undefined
-  agent?: string | undefined
-  date?: string | undefined
-  node?: string | undefined
-}
-
-type Tab = 'performance' | 'trades' | 'reviews' | 'log' | 'setup'
-const TABS: Tab[] = ['performance', 'trades', 'reviews', 'log', 'setup']
 
 export function RunPage() {
   const { jobId } = useParams({ from: '/app/runs/$jobId' })
@@ -46,17 +31,16 @@ export function RunPage() {
 
 function Run({ jobId }: { jobId: string }) {
   const t = useText()
-  const word = useWord()
   const search = useSearch({ from: '/app/runs/$jobId' })
-  const navigate = useNavigate()
+  const navigate = useNavigate({ from: '/app/runs/$jobId' })
   const jobResult = useQuery(jobQuery(jobId))
   // Fetched in parallel with the job, because they are shown first.
   const curves = useQuery(curvesQuery(jobId))
   const running = jobResult.data !== undefined && !hasStopped(jobResult.data.status)
   const connection = useLiveJob(jobId, running)
-  const tab = TABS.find((one) => one === search.tab) ?? 'performance'
+  const tab = search.tab ?? 'performance'
   const format = useFormat()
-  useTitle(jobResult.data ? titleOf(jobResult.data, format, t, word) : t('run.title'))
+  useTitle(jobResult.data ? datedRunTitle(jobResult.data, format, t) : t('run.title'))
 
   if (jobResult.isPending) {
     return (
@@ -82,18 +66,19 @@ function Run({ jobId }: { jobId: string }) {
     )
   }
   const job = jobResult.data
-  const branch = (open: boolean) => void navigate({ to: '.', search: (now: RunSearch) => (open ? { ...now, branch: true } : { tab: now.tab }), replace: !open })
+  const branch = (open: boolean) => void navigate({ search: (now) => (open ? { ...now, branch: true } : withoutBranch(now)), replace: !open })
+  const change = (part: RunSearch) => void navigate({ search: (now) => ({ ...now, ...part }), replace: true, resetScroll: false })
   return (
     <div className="page">
-      <Head job={job} connection={connection} stopping={curves.data?.cancel_requested ?? false} onBranch={() => branch(true)} onDeleted={() => void navigate({ to: '/app/runs' })} />
+      <RunHead job={job} connection={connection} stopping={curves.data?.cancel_requested ?? false} onBranch={() => branch(true)} onDeleted={() => void navigate({ to: '/app/runs' })} />
       <Notices job={job} connection={connection} curves={curves.data} />
       <Tabs<Tab>
         label={t('run.tabs')}
         value={tab}
-        onChange={(next) => void navigate({ to: '.', search: { tab: next === 'performance' ? undefined : next }, replace: true })}
+        onChange={(next) => void navigate({ search: (now) => ({ ...withoutBranch(now), tab: next === 'performance' ? undefined : next }), replace: true })}
         choices={TABS.map((value) => ({ value, label: t(`run.tab.${value}`) }))}
       >
-        <SelectedTab tab={tab} job={job} curves={curves} />
+        <SelectedTab tab={tab} job={job} curves={curves} search={search} onChange={change} />
       </Tabs>
       <Operate>{search.branch && <BranchForm job={job} dates={curves.data?.dates ?? NO_DATES} agent={search.agent} date={search.date} node={search.node} onClose={() => branch(false)} />}</Operate>
     </div>
@@ -102,10 +87,18 @@ function Run({ jobId }: { jobId: string }) {
 
 const NO_DATES: string[] = []
 
-function SelectedTab({ tab, job, curves }: { tab: Tab; job: Job; curves: UseQueryResult<Curves> }) {
+interface TabProps {
+  job: Job
+  curves: UseQueryResult<Curves>
+  search: RunSearch
+  onChange: (part: RunSearch) => void
+}
+
+function SelectedTab({ tab, ...props }: TabProps & { tab: Tab }) {
+  const { job, curves, search, onChange } = props
   switch (tab) {
     case 'trades':
-      return <TradesView job={job} curves={curves.data} />
+      return <TradesView job={job} curves={curves.data} search={search} onChange={onChange} />
     case 'reviews':
       return <ReviewsView job={job} />
     case 'log':
@@ -118,16 +111,17 @@ function SelectedTab({ tab, job, curves }: { tab: Tab; job: Job; curves: UseQuer
         </div>
       )
     default:
-      return <PerformanceTab job={job} curves={curves} />
+      return <PerformanceTab {...props} />
   }
 }
 
-function PerformanceTab({ job, curves }: { job: Job; curves: UseQueryResult<Curves> }) {
+function PerformanceTab({ job, curves, search: { benchmark = '', days }, onChange }: TabProps) {
   const t = useText()
-  const [benchmark, setBenchmark] = useState('')
   // Metrics of several years take longer and must not delay the curves. Before the first close there are none.
   const hasResults = curves.data?.agents.some((agent) => agent.portfolio_values.some((value) => value !== null)) ?? false
   const results = useQuery({ ...jobResults(job.job_id, benchmark), enabled: hasResults, placeholderData: keepPreviousData })
+  // The days follow once the metrics are there.
+  const daily = useQuery({ ...jobResults(job.job_id, benchmark, true), enabled: results.data != null && !results.isPlaceholderData, placeholderData: keepPreviousData })
   const dataset = useQuery({ ...datasetQuery(job.simulation?.dataset.hash ?? ''), enabled: job.simulation != null })
   if (curves.isPending) return <Loading rows={10} />
   if (!curves.data) return <Failed error={curves.error} retry={() => void curves.refetch()} />
@@ -139,72 +133,17 @@ function PerformanceTab({ job, curves }: { job: Job; curves: UseQueryResult<Curv
       </Empty>
     )
   }
-  return <Performance job={job} curves={curves.data} results={results} zone={dataset.data?.zone ?? null} pick={<BenchmarkPick job={job} value={benchmark} onChange={setBenchmark} />} />
-}
-
-function titleOf(job: Job, format: Format, t: Translate, word: ReturnType<typeof useWord>): string {
-  const simulation = job.simulation
-  return simulation ? `${tradedOf(simulation, t)} ${format.span(simulation.start_date, simulation.end_date)}` : word('kind', job.kind)
-}
-
-interface HeadProps {
-  job: Job
-  connection: string
-  stopping: boolean
-  onBranch: () => void
-  onDeleted: () => void
-}
-
-function Head({ job, connection, stopping, onBranch, onDeleted }: HeadProps) {
-  const t = useText()
-  const word = useWord()
-  const format = useFormat()
-  const cost = useCost()
-  const simulation = job.simulation
-  const { total_model_days: total, completed, skipped } = job.progress
   return (
-    <div className="page-head">
-      <div className="grow">
-        <div className="crumbs">
-          <Link to="/app/runs">{t('nav.runs')}</Link>
-          <span>/</span>
-          <span className="mono">{job.job_id}</span>
-        </div>
-        <h1 title={simulation?.symbols.join(', ')}>
-          {simulation ? tradedOf(simulation, t) : word('kind', job.kind)}{' '}
-          {simulation && <span className="second tnum title-span">{format.span(simulation.start_date, simulation.end_date)}</span>}
-        </h1>
-        <div className="facts">
-          <StatusMark status={job.status} />
-          {connection === 'live' && <span className="live">{t('live.on')}</span>}
-          {(connection === 'connecting' || connection === 'updating') && <span className="quiet">{t('live.updating')}</span>}
-          <span className="tnum">{t('runs.days.of', { done: completed + skipped, total })}</span>
-          <JobQualityTag quality={job.quality} />
-          <span
-            className="tnum"
-            title={job.usage.estimated_calls > 0 ? t('run.estimated', { count: job.usage.estimated_calls }) : undefined}
-          >
-            {job.usage.estimated_calls > 0 && '~ '}
-            {t('run.usage', {
-              input: format.compact(job.usage.input_tokens),
-              output: format.compact(job.usage.output_tokens),
-              cost: cost(job.usage),
-            })}
-          </span>
-          {job.total_duration_seconds != null && <span className="tnum">{format.duration(job.total_duration_seconds)}</span>}
-          {simulation && <AgentKinds agents={simulation.agents} />}
-          <MaskedTag masked={simulation?.masked} />
-          {simulation?.imported && <Tag>{t('run.imported')}</Tag>}
-          {simulation?.branch && (
-            <Link to="/app/runs/$jobId" params={{ jobId: simulation.branch.job_id }} className="tag">
-              <Icon name="branch" />
-              {t('run.branch.of', { date: format.day(simulation.branch.date), at: simulation.branch.at })}
-            </Link>
-          )}
-        </div>
-      </div>
-      <Controls job={job} stopping={stopping} onBranch={onBranch} onDeleted={onDeleted} />
-    </div>
+    <Performance
+      job={job}
+      curves={curves.data}
+      results={results}
+      daily={daily}
+      zone={dataset.data?.zone ?? null}
+      pick={<BenchmarkPick job={job} value={benchmark} onChange={(symbol) => onChange({ benchmark: symbol === '' ? undefined : symbol })} />}
+      isFullOnly={days === 'full'}
+      onFullOnly={(isFullOnly) => onChange({ days: isFullOnly ? 'full' : undefined })}
+    />
   )
 }
 

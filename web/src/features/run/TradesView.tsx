@@ -1,7 +1,7 @@
 // Fills and degraded days on the bars, and round trips and fills as tables with links to their sessions.
 import { useQuery } from '@tanstack/react-query'
 import { Link, useNavigate } from '@tanstack/react-router'
-import { useMemo, useState } from 'react'
+import { useMemo } from 'react'
 import type { Fill } from '@/charts/marks'
 import { PriceChart } from '@/charts/PriceChart'
 import { bars as barsQuery } from '@/server/queries'
@@ -16,18 +16,28 @@ import { type Column, SortTable } from '@/shared/ui/table'
 import { degradedDays } from './curves'
 import { ledgerRows, type LedgerRow } from './ledgerRows'
 import { type RoundTrip, roundTrips } from './roundTrips'
+import type { RunSearch } from './search'
 
 /** With more symbols, a list replaces the buttons. */
 const MAX_BUTTONS = 8
 
-export function TradesView({ job, curves }: { job: Job; curves: Curves | undefined }) {
+interface Props {
+  job: Job
+  curves: Curves | undefined
+  /** The selected symbol, agent and scope. */
+  search: RunSearch
+  onChange: (part: RunSearch) => void
+}
+
+export function TradesView({ job, curves, search, onChange }: Props) {
   const t = useText()
   const navigate = useNavigate()
   const simulation = job.simulation
   const agents = simulation?.agents ?? []
-  const [selectedSymbol, setSymbol] = useState<string | null>(null)
-  const [scope, setScope] = useState<'symbol' | 'all'>('symbol')
-  const [agent, setAgent] = useState(agents[0]?.name ?? '')
+  const scope = search.scope ?? 'symbol'
+  const selected = agents.find((one) => one.name === search.agent) ?? agents[0]
+  const agent = selected?.name ?? ''
+  const setSymbol = (symbol: string) => onChange({ symbol })
   const curve = curves?.agents.find((one) => one.model === agent)
   // Before the first session there is nothing to fetch.
   const begun = curve?.statuses.some((status) => status === 'completed' || status === 'failed') ?? false
@@ -42,7 +52,7 @@ export function TradesView({ job, curves }: { job: Job; curves: Curves | undefin
   const traded = useMemo(() => [...new Set(rows.flatMap(({ position }) => (position.symbol ? [position.symbol] : [])))], [rows])
   const symbols = useMemo(() => [...new Set([...(simulation?.universe == null ? [] : traded), ...(simulation?.symbols ?? []), ...traded])], [simulation, traded])
   // Start with an instrument that the agent has traded.
-  const symbol = selectedSymbol ?? traded[0] ?? symbols[0] ?? ''
+  const symbol = symbols.find((one) => one === search.symbol) ?? traded[0] ?? symbols[0] ?? ''
   // Start some weeks earlier for context.
   const from = useMemo(() => daysBefore(simulation?.start_date ?? '', 60), [simulation?.start_date])
   const bars = useQuery(barsQuery(simulation?.dataset.hash ?? '', symbol, from, simulation?.end_date))
@@ -64,7 +74,7 @@ export function TradesView({ job, curves }: { job: Job; curves: Curves | undefin
     <Segments
       label={t('trades.scope')}
       value={scope}
-      onChange={setScope}
+      onChange={(next) => onChange({ scope: next === 'all' ? next : undefined })}
       choices={[
         { value: 'symbol', label: symbol },
         { value: 'all', label: t('trades.all') },
@@ -95,7 +105,7 @@ export function TradesView({ job, curves }: { job: Job; curves: Curves | undefin
           <span className="grow" />
           <label className="row second">
             {t('run.trades.of')}
-            <select className="select short" value={agent} onChange={(event) => setAgent(event.target.value)}>
+            <select className="select short" value={agent} onChange={(event) => onChange({ agent: event.target.value === agents[0]?.name ? undefined : event.target.value })}>
               {agents.map((one) => (
                 <option key={one.name}>{one.name}</option>
               ))}

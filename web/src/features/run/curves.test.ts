@@ -29,7 +29,7 @@ const result = {
 it('converts values to returns and adds the baselines once', () => {
   const both = curves(agent('a'), agent('b'))
   const drawn = curvesOf(both, [result, { ...result, model: 'b' }], { hold: 'hold', equal: 'equal' })
-  expect(drawn.map((curve) => [curve.id, curve.dashed ?? false])).toEqual([['a', false], ['b', false], ['baseline:hold', true], ['baseline:equal', true]])
+  expect(drawn.map((curve) => [curve.id, curve.isReference ?? false])).toEqual([['a', false], ['b', false], ['baseline:hold', true], ['baseline:equal', true]])
   expect(drawn[0]?.points.map((point) => Number(point.value.toFixed(4)))).toEqual([0, 0.1, -0.01])
   expect(drawn[2]?.points.map((point) => [point.date, Number(point.value.toFixed(4))])).toEqual([['2012-09-28', 0], ['2012-10-01', 0.01]])
   // Unchanged curves keep their identity.
@@ -43,7 +43,7 @@ it('draws the longest benchmark after the baselines', () => {
   const drawn = curvesOf(curves(agent('a'), agent('b')), both, { hold: 'hold', equal: 'equal' })
   expect(drawn.map((curve) => curve.label)).toEqual(['a', 'b', 'hold', 'equal', 'SPX'])
   expect(drawn[4]?.points.map((point) => [point.date, Number(point.value.toFixed(4))])).toEqual([['2012-09-28', 0], ['2012-10-01', 0.02], ['2012-10-02', -0.01]])
-  expect(drawn[4]?.dashed).toBe(true)
+  expect(drawn[4]?.isReference).toBe(true)
   const unavailable = [{ ...result, benchmark: benchmark(0, 'the dataset is gone') }]
   expect(curvesOf(curves(agent('a')), unavailable, { hold: 'hold', equal: 'equal' }).map((curve) => curve.label)).toEqual(['a', 'hold', 'equal'])
 })
@@ -130,4 +130,16 @@ it('draws skipped days with their results and links to the run that completed th
   const days = daysOf(one, curves().dates)
   expect(days.map((day) => day.doneIn)).toEqual(['before', 'before', undefined])
   expect(days.map((day) => cellOf(day, 0.1).tone)).toEqual(['gain', 'loss', 'gain'])
+  expect(days.map((day) => cellOf(day, 0.1).skipped)).toEqual([true, true, false])
+})
+
+it('counts the skipped days of a month, and names their run if it completed all of them', () => {
+  const day = (date: string, doneIn?: string) => ({ date, result: 0.01, status: doneIn ? 'skipped' : 'completed', full: true, ...(doneIn && { doneIn }) })
+  const months = monthsOf([day('2012-10-01', 'x'), day('2012-10-02', 'x'), day('2012-11-01', 'x'), day('2012-11-02'), day('2012-12-03', 'x'), day('2012-12-04', 'y'), day('2013-01-02')])
+  expect(months.map((month) => [month.doneIn, month.doneBefore, cellOf(month, 0.1).skipped])).toEqual([
+    ['x', 2, true],
+    [undefined, 1, true],
+    [undefined, 2, true],
+    [undefined, undefined, false],
+  ])
 })

@@ -2,7 +2,7 @@
 import type { Cell } from '@/charts/DayStrip'
 import type { Point } from '@/charts/drawdown'
 import type { Curve } from '@/charts/EquityChart'
-import { seriesToken } from '@/charts/tokens'
+import { seriesStyle } from '@/charts/tokens'
 import type { AgentCurve, Benchmark, Curves, RangeResult } from '@/server/types'
 
 /** With more days than this, a strip shows months, or the days of a selected year. */
@@ -16,8 +16,10 @@ export interface Day {
   /** The return as a fraction; `null` if unknown. */
   result: number | null
   full: boolean | null
-  /** The earlier run that completed it; absent for the run's own days. */
+  /** The earlier run that completed it, or all days of the month; absent for the run's own days. */
   doneIn?: string
+  /** How many days of a month earlier runs completed. */
+  doneBefore?: number
 }
 
 const pointsCache = new WeakMap<AgentCurve, Point[]>()
@@ -90,7 +92,7 @@ export function curvesOf(curves: Curves, results: RangeResult[], names: { hold: 
   const drawn: Curve[] = curves.agents.map((agent, index) => ({
     id: agent.model,
     label: agent.model,
-    token: seriesToken(index),
+    ...seriesStyle(index),
     points: points(agent, curves.dates),
     degraded: degradedDays(agent, curves.dates),
   }))
@@ -102,7 +104,8 @@ export function curvesOf(curves: Curves, results: RangeResult[], names: { hold: 
       id,
       label,
       token,
-      dashed: true,
+      dash: 'dashed',
+      isReference: true,
       points: fromStart(values, start, curves.dates),
     })
     drawn.push(line('baseline:hold', names.hold, '--baseline-1', first.baselines.buy_and_hold.daily_portfolio_values))
@@ -111,7 +114,7 @@ export function curvesOf(curves: Curves, results: RangeResult[], names: { hold: 
   const longest = longestBenchmark(results)
   if (longest) {
     const { benchmark, start } = longest
-    drawn.push({ id: BENCHMARK, label: benchmark.symbol, token: '--benchmark', dashed: true, points: fromStart(benchmark.daily_portfolio_values, start, curves.dates) })
+    drawn.push({ id: BENCHMARK, label: benchmark.symbol, token: '--benchmark', dash: 'dashed', isReference: true, points: fromStart(benchmark.daily_portfolio_values, start, curves.dates) })
   }
   return drawn
 }
@@ -141,16 +144,18 @@ export function daysOf(agent: AgentCurve, dates: string[]): Day[] {
 /** A month has the status of its worst day. */
 const WORST = ['failed', 'running', 'queued', 'skipped', 'completed']
 
-/** Groups days by month and chains their returns. */
+/** Groups days by month and chains their returns. A month of several runs names none of them. */
 export function monthsOf(days: Day[]): Day[] {
   const months = new Map<string, Day>()
   for (const day of days) {
     const key = day.date.slice(0, 7)
     const month = months.get(key)
     if (!month) {
-      months.set(key, { ...day, date: key })
+      months.set(key, { ...day, date: key, ...(day.status === 'skipped' && { doneBefore: 1 }) })
       continue
     }
+    if (month.doneIn !== day.doneIn) delete month.doneIn
+    if (day.status === 'skipped') month.doneBefore = (month.doneBefore ?? 0) + 1
     if (day.result !== null) month.result = (1 + (month.result ?? 0)) * (1 + day.result) - 1
     if (day.full !== null) month.full = (month.full ?? true) && day.full
     if (WORST.indexOf(day.status) < WORST.indexOf(month.status)) month.status = day.status
@@ -164,10 +169,15 @@ export function scaleOf(days: Day[]): number {
   return Math.max(0.005, sizes[Math.floor(sizes.length * 0.95)] ?? 0)
 }
 
+/** Whether an earlier run completed the day, or a day of the month. */
+export function isSkipped(day: Day): boolean {
+  return day.status === 'skipped' || (day.doneBefore ?? 0) > 0
+}
+
 /** The cell of a day. A day that failed or is still open shows no result. */
 export function cellOf(day: Day, scale: number): Omit<Cell, 'label' | 'href'> {
   const closed = day.result !== null && (day.status === 'completed' || day.status === 'skipped' || day.date.length === 7)
   const share = closed ? Math.min(1, Math.abs(day.result ?? 0) / scale) : 0
   const tone = day.status === 'failed' || !closed ? day.status : share === 0 ? 'even' : (day.result ?? 0) > 0 ? 'gain' : 'loss'
-  return { key: day.date, tone, share, degraded: day.full === false }
+  return { key: day.date, tone, share, degraded: day.full === false, skipped: isSkipped(day) }
 }

@@ -94,6 +94,15 @@ it('offers a desk’s models, analysts and rounds, and reports a missing key', a
   expect(await screen.findByText(/^curl -X POST .*\/simulate\/trigger /)).toBeTruthy()
 })
 
+it('names the limit of debate rounds that the server has', async () => {
+  respondWith('/simulate/options', { ...options, max_rounds: 4 })
+  await show(<NewRun onClose={() => undefined} />)
+  fireEvent.change(await screen.findByLabelText('Kind'), { target: { value: 'desk' } })
+  fireEvent.change(screen.getByLabelText('Debate rounds'), { target: { value: '5' } })
+  fireEvent.click(screen.getByRole('button', { name: 'Start run' }))
+  expect(await screen.findByText('Enter a whole number of rounds from 1 to 4.')).toBeTruthy()
+})
+
 it('shows what a run may take before it starts, and starts trials as an experiment', async () => {
   let sent: unknown
   network.use(

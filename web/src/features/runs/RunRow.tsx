@@ -8,13 +8,14 @@ import type { Job, RangeResult } from '@/server/types'
 import { hasStopped } from '@/server/types'
 import { ABSENT, signClass, useFormat } from '@/shared/format'
 import { shortId } from '@/shared/ids'
-import { type Translate, useText } from '@/shared/i18n'
+import { useText } from '@/shared/i18n'
+import { runTitle } from '@/shared/runTitle'
 import { tradedOf } from '@/shared/symbols'
 import { HouseTag, StatusMark, Tag } from '@/shared/ui/parts'
-import { UnverifiedTag } from '@/shared/ui/pointInTime'
-import { JobQualityTag, QualityShare, useCost } from '@/shared/ui/quality'
+import { useCost } from '@/shared/ui/quality'
 import type { Column, ColumnKey } from './columns'
 import { LabelForm } from './LabelForm'
+import { QualityCell } from './QualityCell'
 
 interface Props {
   job: Job
@@ -33,11 +34,6 @@ interface Props {
 const everyFewSeconds = () => 5000
 const untilStopped = (job: Job | undefined) => (job && hasStopped(job.status) ? false : 4000)
 const never = () => false as const
-
-/** What a run is called: its name, or what it trades. */
-export function runTitle(job: Job, t: Translate): string {
-  return job.labels.name ?? (job.simulation ? tradedOf(job.simulation, t) : job.kind)
-}
 
 /** What a run on top of its baseline has earned. */
 export function edgeOf(result: RangeResult | undefined): number | null {
@@ -97,9 +93,9 @@ const Cells = memo(function Cells({ job, columns, results, placeholder, now, edi
         )}
       </span>
     ))
-  return columns.map(({ key, isNumber }) => (
-    <span key={key} role="cell" className={`runs-cell ${key} ${isNumber ? 'num' : ''}`}>
-      <Cell name={key} job={job} title={title} each={each} placeholder={placeholder} now={now} edit={edit} />
+  return columns.map(({ key, isNumber, stays }) => (
+    <span key={key} role="cell" className={`runs-cell ${key} ${isNumber ? 'num' : ''} ${stays ? 'runs-stays' : ''}`}>
+      <Cell name={key} job={job} title={title} results={results} each={each} placeholder={placeholder} now={now} edit={edit} />
     </span>
   ))
 })
@@ -108,13 +104,14 @@ interface CellProps {
   name: ColumnKey
   job: Job
   title: string
+  results: RangeResult[] | undefined
   each: (cell: (name: string, result: RangeResult | undefined, isLlm: boolean) => ReactNode) => ReactNode
   placeholder: string
   now: number
   edit: (() => void) | null
 }
 
-function Cell({ name, job, title, each, placeholder, now, edit }: CellProps) {
+function Cell({ name, job, title, results, each, placeholder, now, edit }: CellProps) {
   const t = useText()
   const format = useFormat()
   const cost = useCost()
@@ -157,21 +154,7 @@ function Cell({ name, job, title, each, placeholder, now, edit }: CellProps) {
     case 'sharpe':
       return number((result) => format.ratio(result.period_metrics.sharpe))
     case 'quality':
-      return (
-        <>
-          {each((_, result) =>
-            result ? (
-              <>
-                <QualityShare full={result.full_research.days} total={result.full_research.total_days} first={result.provenance.reasons[0]} />
-                <UnverifiedTag provenance={result.provenance} />
-              </>
-            ) : (
-              <span className="quiet">{placeholder}</span>
-            ),
-          )}
-          <JobQualityTag quality={job.quality} />
-        </>
-      )
+      return <QualityCell job={job} results={results} placeholder={placeholder} />
     case 'dataset':
       return <span className="clip">{simulation?.dataset.name ?? ABSENT}</span>
     case 'period':

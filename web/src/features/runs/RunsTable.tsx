@@ -90,7 +90,7 @@ export function RunsTable({ jobs, columns, order, onOrder, selected, onSelect, c
 
 function Head({ column, order, onOrder }: { column: Column; order: Order | undefined; onOrder: (order: Order | undefined) => void }) {
   const t = useText()
-  const className = column.isNumber ? 'num' : ''
+  const className = `${column.isNumber ? 'num' : ''} ${column.stays ? 'runs-stays' : ''}`.trim()
   if (!column.sort) {
     return (
       <span role="columnheader" className={className}>

@@ -14,6 +14,8 @@ export interface Column {
   isNumber?: boolean
   /** A column that cannot be hidden: what a run is, and whether its results can be trusted. */
   isFixed?: boolean
+  /** Stays visible while the list scrolls sideways. */
+  stays?: boolean
   /** Not among the first choice. */
   isExtra?: boolean
 }
@@ -27,7 +29,7 @@ export const COLUMNS: Column[] = [
   { key: 'edge', text: 'runs.edge', width: '74px', isNumber: true },
   { key: 'drawdown', text: 'runs.drawdown', width: '74px', isNumber: true },
   { key: 'sharpe', text: 'runs.sharpe', width: '60px', isNumber: true, isExtra: true },
-  { key: 'quality', text: 'runs.research', width: 'minmax(118px, 1fr)', sort: 'quality', isFixed: true },
+  { key: 'quality', text: 'runs.research', width: 'minmax(118px, 1fr)', sort: 'quality', isFixed: true, stays: true },
   { key: 'dataset', text: 'runs.column.dataset', width: 'minmax(90px, 0.8fr)', sort: 'dataset', isExtra: true },
   { key: 'period', text: 'runs.column.period', width: 'minmax(110px, 0.9fr)', sort: 'start_date', isExtra: true },
   { key: 'cost', text: 'runs.cost', width: '96px', isNumber: true },

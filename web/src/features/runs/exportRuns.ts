@@ -7,7 +7,8 @@ import type { CsvValue, TableData } from '@/shared/csv'
 import type { Format } from '@/shared/format'
 import type { Translate } from '@/shared/i18n'
 import type { TextTable } from '@/shared/png'
-import { edgeOf, runTitle } from './RunRow'
+import { runTitle } from '@/shared/runTitle'
+import { edgeOf } from './RunRow'
 
 /** Metrics are one request per run. */
 const MAX_WITH_METRICS = 200

@@ -1,129 +1,147 @@
 // Every model call: what was sent, what came back, tokens, cost and how it ended.
 import { useState } from 'react'
 import type { Message, Step } from '@/server/types'
-import type { TableData } from '@/shared/csv'
 import { ABSENT, useFormat } from '@/shared/format'
 import { useText, useWord } from '@/shared/i18n'
 import { useCode } from '@/shared/i18n/codes'
 import { CopyButton } from '@/shared/ui/copy'
-import { More, Tag } from '@/shared/ui/parts'
+import { Tag } from '@/shared/ui/parts'
 import { Empty, Failed, Loading } from '@/shared/ui/states'
-import { TableFrame } from '@/shared/ui/table'
+import { type Column, SortTable } from '@/shared/ui/table'
 import { MessageText } from '@/transcript/MessageText'
 import { requestOf, responseOf, textOfRequest } from './calls'
 import { placeOf } from './desk'
 import type { Reading } from './useReading'
 import css from './session.module.css'
 
-/** Rows per page: a long conversation has thousands of calls. */
-const ROWS = 200
 /** The newest messages of a request that are shown at once. */
 const PARTS = 20
 
-/** The model calls of the selected node, or of the instrument. Those of summaries, after the session, are not listed. */
+/** The model calls of the selected node, or of the instrument, and those of the summaries, which belong to no instrument. */
 export function modelCalls({ steps, desk }: Pick<Reading, 'steps' | 'desk'>): Step[] {
   return steps.ofNode.filter((step) => {
-    if (step.kind !== 'model' || step.detached) return false
+    if (step.kind !== 'model') return false
     const { symbol } = placeOf(step.path)
     return desk.selected !== null || symbol === null || symbol === desk.symbol
   })
 }
 
+const millisecondsOf = (call: Step) => (call.ended_at ? Date.parse(call.ended_at) - Date.parse(call.started_at) : null)
+
 export function CallsView({ reading }: { reading: Reading }) {
-  const t = useText()
-  const { steps } = reading
-  const calls = modelCalls(reading)
-  const [count, setCount] = useState(ROWS)
-  const [open, setOpen] = useState<string | null>(null)
-  if (steps.isPending) return <Loading />
-  if (steps.error && calls.length === 0) return <Failed error={steps.error} />
-  if (calls.length === 0) return <Empty title={t('calls.none')} />
-  return (
-    <>
-      <p className="panel-body second">{t('calls.what')}</p>
-      <TableFrame label={t('reading.view.calls')} name="model-calls" csv={() => fileOf(calls)} total={calls.length} hasDetails>
-        <table className="grid-table">
-          <thead>
-            <tr>
-              <th>{t('calls.call')}</th>
-              <th>{t('calls.model')}</th>
-              <th>{t('calls.outcome')}</th>
-              <th className="num">{t('calls.input')}</th>
-              <th className="num">{t('calls.output')}</th>
-              <th className="num">{t('runs.cost')}</th>
-              <th className="num">{t('calls.took')}</th>
-            </tr>
-          </thead>
-          <tbody>
-            {calls.slice(0, count).map((call) => (
-              <Call key={call.path} call={call} isOpen={open === call.path} onToggle={() => setOpen(open === call.path ? null : call.path)} reading={reading} />
-            ))}
-          </tbody>
-        </table>
-      </TableFrame>
-      <More has={calls.length > count} busy={false} onMore={() => setCount(count + ROWS)} />
-    </>
-  )
-}
-
-function fileOf(calls: Step[]): TableData {
-  return {
-    columns: ['path', 'model', 'state', 'outcome', 'finish_reason', 'attempts', 'interrupted', 'reused_from', 'input_tokens', 'output_tokens', 'estimated_calls', 'cost_usd', 'started_at', 'ended_at'],
-    rows: calls.map((call) => [
-      call.path, call.model, call.state, call.outcome, call.finish_reason, call.attempts, call.interrupted, call.reused_from,
-      call.input_tokens, call.output_tokens, call.estimated_calls, call.cost_usd, call.started_at, call.ended_at,
-    ]),
-  }
-}
-
-interface CallProps {
-  call: Step
-  isOpen: boolean
-  onToggle: () => void
-  reading: Reading
-}
-
-function Call({ call, isOpen, onToggle, reading }: CallProps) {
   const t = useText()
   const word = useWord()
   const code = useCode()
   const format = useFormat()
-  const place = placeOf(call.path)
-  const seconds = call.ended_at ? (Date.parse(call.ended_at) - Date.parse(call.started_at)) / 1000 : null
-  const isOk = call.outcome === 'ok'
-  return (
-    <>
-      <tr>
-        <td>
-          <button type="button" className="link-button" aria-expanded={isOpen} onClick={onToggle}>
-            {word('node', place.name)} · <span className="mono">{call.path.slice(place.scope.length + 1)}</span>
+  const { steps } = reading
+  const calls = modelCalls(reading)
+  const [open, setOpen] = useState<string | null>(null)
+  if (steps.isPending) return <Loading />
+  if (steps.error && calls.length === 0) return <Failed error={steps.error} />
+  if (calls.length === 0) return <Empty title={t('calls.none')} />
+  const isOpen = (call: Step) => open === call.path
+  const nameOf = (call: Step) => {
+    const place = placeOf(call.path)
+    const path = <span className="mono">{call.detached ? call.path : call.path.slice(place.scope.length + 1)}</span>
+    return call.detached ? path : <>{word('node', place.name)} · {path}</>
+  }
+  const columns: Column<Step>[] = [
+    {
+      id: 'call',
+      label: t('calls.call'),
+      stays: true,
+      sort: (call) => Date.parse(call.started_at),
+      csv: { path: (call) => call.path, is_summary: (call) => call.detached },
+      cell: (call) => (
+        <span className="row wrap">
+          <button type="button" className="link-button" aria-expanded={isOpen(call)} onClick={() => setOpen(isOpen(call) ? null : call.path)}>
+            {nameOf(call)}
           </button>
-        </td>
-        <td className="mono">{call.model ?? ABSENT}</td>
-        <td>
-          <span className="row wrap">
-            {isOk ? <Finish reason={call.finish_reason} /> : <Tag kind="warn" title={call.outcome ?? call.state}>{call.outcome ? code('outcome', call.outcome) : code('step_state', call.state)}</Tag>}
-            {call.reused_from && <Tag title={call.reused_from}>{t('tape.reused')}</Tag>}
-            {call.attempts > 1 && <Tag kind="warn">{t('tape.attempts', { count: call.attempts })}</Tag>}
-            {call.interrupted > 0 && <Tag kind="warn">{t('tape.interrupted', { count: call.interrupted })}</Tag>}
-          </span>
-        </td>
-        <td className="num" title={call.estimated_calls > 0 ? t('run.estimated', { count: call.estimated_calls }) : undefined}>
+          {call.detached && <Tag title={t('calls.summary.what')}>{t('calls.summary')}</Tag>}
+        </span>
+      ),
+    },
+    { id: 'model', label: t('calls.model'), sort: (call) => call.model, className: () => 'mono', cell: (call) => call.model ?? ABSENT },
+    {
+      id: 'outcome',
+      label: t('calls.outcome'),
+      sort: (call) => (call.outcome === 'ok' ? code('finish_reason', call.finish_reason ?? 'stop') : (call.outcome ?? call.state)),
+      csv: {
+        state: (call) => call.state,
+        outcome: (call) => call.outcome,
+        finish_reason: (call) => call.finish_reason,
+        attempts: (call) => call.attempts,
+        interrupted: (call) => call.interrupted,
+        reused_from: (call) => call.reused_from,
+      },
+      cell: (call) => <Outcome call={call} />,
+    },
+    {
+      id: 'input_tokens',
+      label: t('calls.input'),
+      num: true,
+      sort: (call) => call.input_tokens,
+      csv: { input_tokens: (call) => call.input_tokens, output_tokens: (call) => call.output_tokens, estimated_calls: (call) => call.estimated_calls },
+      cell: (call) => (
+        <span title={call.estimated_calls > 0 ? t('run.estimated', { count: call.estimated_calls }) : undefined}>
           {call.estimated_calls > 0 && '~'}
           {format.count(call.input_tokens)}
-        </td>
-        <td className="num">{format.count(call.output_tokens)}</td>
-        <td className="num">{call.cost_usd == null ? t('cost.unknown') : format.cost(call.cost_usd)}</td>
-        <td className="num">{seconds === null ? ABSENT : format.duration(seconds)}</td>
-      </tr>
-      {isOpen && (
-        <tr data-detail="">
-          <td colSpan={7} className={css.call}>
-            <Documents call={call} reading={reading} />
-          </td>
-        </tr>
-      )}
+        </span>
+      ),
+    },
+    { id: 'output_tokens', label: t('calls.output'), num: true, sort: (call) => call.output_tokens, csv: null, cell: (call) => format.count(call.output_tokens) },
+    { id: 'cost_usd', label: t('runs.cost'), num: true, sort: (call) => call.cost_usd, cell: (call) => (call.cost_usd == null ? t('cost.unknown') : format.cost(call.cost_usd)) },
+    {
+      id: 'took',
+      label: t('calls.took'),
+      num: true,
+      sort: millisecondsOf,
+      csv: { started_at: (call) => call.started_at, ended_at: (call) => call.ended_at },
+      cell: (call) => {
+        const milliseconds = millisecondsOf(call)
+        return milliseconds === null ? ABSENT : format.duration(milliseconds / 1000)
+      },
+    },
+  ]
+  return (
+    <>
+      <p className="panel-body second">{t('calls.what')}</p>
+      <SortTable
+        label={t('reading.view.calls')}
+        name="model-calls"
+        columns={columns}
+        rows={calls}
+        rowKey={(call) => call.path}
+        detail={(call) => isOpen(call) && (call.detached ? <Summary call={call} reading={reading} /> : <Documents call={call} reading={reading} />)}
+      />
     </>
+  )
+}
+
+/** How a call ended, and what it took. */
+function Outcome({ call }: { call: Step }) {
+  const t = useText()
+  const code = useCode()
+  return (
+    <span className="row wrap">
+      {call.outcome === 'ok' ? <Finish reason={call.finish_reason} /> : <Tag kind="warn" title={call.outcome ?? call.state}>{call.outcome ? code('outcome', call.outcome) : code('step_state', call.state)}</Tag>}
+      {call.reused_from && <Tag title={call.reused_from}>{t('tape.reused')}</Tag>}
+      {call.attempts > 1 && <Tag kind="warn">{t('tape.attempts', { count: call.attempts })}</Tag>}
+      {call.interrupted > 0 && <Tag kind="warn">{t('tape.interrupted', { count: call.interrupted })}</Tag>}
+    </span>
+  )
+}
+
+/** The messages of a summary's call are not in the transcript. */
+function Summary({ call, reading: { goTo } }: { call: Step; reading: Reading }) {
+  const t = useText()
+  return (
+    <p className="second">
+      {t('calls.summary.what')}{' '}
+      <button type="button" className="link-button" onClick={() => goTo(call.path)}>
+        {t('lineage.show')}
+      </button>
+    </p>
   )
 }
 

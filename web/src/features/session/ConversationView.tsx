@@ -1,19 +1,20 @@
 import { useText } from '@/shared/i18n'
 import { Empty, Failed, Loading } from '@/shared/ui/states'
 import { Transcript } from '@/transcript/Transcript'
-import { placeOf } from './desk'
+import { placeOf, singleScope } from './desk'
 import { Instructions } from './Instructions'
 import type { Reading } from './useReading'
 
 /** The messages of the selected node, or of all. */
-export function ConversationView({ reading: { conversation, desk, search, running, select } }: { reading: Reading }) {
+export function ConversationView({ reading: { table, conversation, desk, search, running, select } }: { reading: Reading }) {
   const t = useText()
   const { visible, remaining, error, retry } = conversation
   const at = search.at
+  const node = desk.selected ?? (desk.isDesk ? null : singleScope(table, conversation.instructions.map((one) => one.node)))
   const index = at !== undefined && /^\d+$/.test(at) ? Number(at) : null
   return (
     <>
-      <Instructions instructions={conversation.instructions} node={desk.selected ?? (desk.isDesk ? null : 'solo#1')} />
+      <Instructions instructions={conversation.instructions} node={node} />
       {conversation.isPending ? (
         <Loading rows={8} />
       ) : error && conversation.total === 0 ? (

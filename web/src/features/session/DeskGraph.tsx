@@ -1,4 +1,5 @@
 // The desk as a graph: phases from left to right, each node with its state and duration.
+import type { RefObject } from 'react'
 import { useFormat } from '@/shared/format'
 import { textOr, useText, useWord } from '@/shared/i18n'
 import { useReasons } from '@/shared/i18n/codes'
@@ -9,13 +10,15 @@ interface Props {
   phases: string[]
   selected: string | null
   onSelect: (scope: string | null) => void
+  /** The drawn graph, for its image. */
+  box: RefObject<HTMLDivElement | null>
 }
 
-export function DeskGraph({ nodes, phases, selected, onSelect }: Props) {
+export function DeskGraph({ nodes, phases, selected, onSelect, box }: Props) {
   const t = useText()
   const format = useFormat()
   return (
-    <div className="graph" role="group" aria-label={t('desk.graph')}>
+    <div className="graph" role="group" aria-label={t('desk.graph')} ref={box}>
       {phases.map((phase) => {
         const own = nodes.filter((node) => node.phase === phase)
         if (own.length === 0) return null

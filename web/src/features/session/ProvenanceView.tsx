@@ -68,7 +68,7 @@ export function ProvenanceView({ job, session, day, symbol }: Props) {
         </Tag>
       ),
     },
-    { id: 'reason', label: t('orders.reason'), sort: (one) => one.reason, cell: (one) => <span title={one.reason}>{reasons.why(one.reason)}</span> },
+    { id: 'reason', label: t('word.reason'), sort: (one) => one.reason, cell: (one) => <span title={one.reason}>{reasons.why(one.reason)}</span> },
     { id: 'elapsed_ms', label: t('calls.took'), num: true, sort: (one) => one.elapsed_ms, cell: (one) => (one.elapsed_ms == null ? '–' : format.duration(one.elapsed_ms / 1000)) },
   ]
   return (

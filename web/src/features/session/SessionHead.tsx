@@ -1,17 +1,18 @@
 import { Link, useNavigate } from '@tanstack/react-router'
 import { useQuery } from '@tanstack/react-query'
-import { useEffect } from 'react'
+import { useEffect, useMemo } from 'react'
 import { sessionHead } from '@/server/sessions'
-import type { DayResult, Job, Session, SessionHeadResponse, Status } from '@/server/types'
+import type { DayResult, Job, NodeRule, Session, SessionHeadResponse, Status } from '@/server/types'
 import { ABSENT, signClass, useFormat } from '@/shared/format'
 import { useText } from '@/shared/i18n'
-import { tradedOf } from '@/shared/symbols'
 import { isTyping } from '@/shared/keys'
+import { datedRunTitle } from '@/shared/runTitle'
 import { Icon } from '@/shared/ui/icons'
 import { Stat, HouseTag, StatusMark, Tag } from '@/shared/ui/parts'
 import { MaskedTag } from '@/shared/ui/evidenceMarks'
 import { UnverifiedTag } from '@/shared/ui/pointInTime'
 import { Books, QualityTag, qualityOf } from '@/shared/ui/quality'
+import { nodeTable } from './desk'
 
 interface Props {
   job: Job
@@ -20,11 +21,12 @@ interface Props {
   model: string
   session: Session | null
   day: DayResult | null
+  rules: NodeRule[]
   connection: string
 }
 
 /** The header of a session: day, agent, results, and links to the previous and next day. */
-export function SessionHead({ job, status, date, model, session, day, connection }: Props) {
+export function SessionHead({ job, status, date, model, session, day, rules, connection }: Props) {
   const t = useText()
   const format = useFormat()
   const market = job.simulation?.market ?? null
@@ -43,7 +45,7 @@ export function SessionHead({ job, status, date, model, session, day, connection
           <Link to="/app/runs">{t('nav.runs')}</Link>
           <span>/</span>
           <Link to="/app/runs/$jobId" params={{ jobId: job.job_id }}>
-            {job.simulation ? tradedOf(job.simulation, t) : ''} {format.span(job.simulation?.start_date, job.simulation?.end_date)}
+            {datedRunTitle(job, format, t)}
           </Link>
         </div>
         <h1 className="row wrap">
@@ -65,7 +67,7 @@ export function SessionHead({ job, status, date, model, session, day, connection
           {session?.total_messages != null && <span className="tnum">{t('session.messages', { count: session.total_messages })}</span>}
           {session?.completed_at && <span className="tnum">{format.duration((Date.parse(session.completed_at) - Date.parse(session.started_at)) / 1000)}</span>}
         </div>
-        {head.data && head.data.decisions.length > 0 && <Decisions head={head.data} jobId={job.job_id} />}
+        {head.data && head.data.decisions.length > 0 && <Decisions head={head.data} jobId={job.job_id} rules={rules} />}
         {session && (
           <p>
             <Books books={session.books} />
@@ -87,9 +89,10 @@ export function SessionHead({ job, status, date, model, session, day, connection
   )
 }
 
-/** A desk's decision for each instrument, made by its Portfolio Manager. */
-function Decisions({ head, jobId }: { head: SessionHeadResponse; jobId: string }) {
+/** A desk's decision for each instrument, with a link to the node that made it. */
+function Decisions({ head, jobId, rules }: { head: SessionHeadResponse; jobId: string; rules: NodeRule[] }) {
   const t = useText()
+  const decider = useMemo(() => nodeTable(rules).decider, [rules])
   return (
     <p className="decisions row wrap" aria-label={t('session.decisions')}>
       {head.decisions.map((one) => (
@@ -97,7 +100,7 @@ function Decisions({ head, jobId }: { head: SessionHeadResponse; jobId: string }
           key={one.symbol}
           to="/app/runs/$jobId/$date/$model"
           params={{ jobId, date: head.date, model: head.model }}
-          search={{ symbol: one.symbol, node: `${one.symbol}/Portfolio Manager#1` }}
+          search={decider ? { symbol: one.symbol, node: `${one.symbol}/${decider.name}#1` } : { symbol: one.symbol }}
           title={t('session.decisions.why', { action: one.action ?? ABSENT, recommendation: one.recommendation ?? ABSENT })}
         >
           {one.symbol} <b className={`rating ${one.rating ?? 'none'}`}>{one.rating ?? t('session.undecided')}</b>

@@ -5,7 +5,7 @@ import type { ReactNode } from 'react'
 import { useLiveJob } from '@/server/live'
 import { dayResult, dayStatus, job as jobQuery, options } from '@/server/queries'
 import { session as sessionQuery } from '@/server/sessions'
-import { type DayResult, hasStopped, type Job, type NodeRule, type Session, type Status } from '@/server/types'
+import { type DayDetail, type DayResult, hasStopped, type Job, type NodeRule, type Session } from '@/server/types'
 import { useFormat } from '@/shared/format'
 import { useText } from '@/shared/i18n'
 import { isMissing } from '@/shared/missing'
@@ -25,11 +25,15 @@ export function SessionPage() {
   const running = job.data !== undefined && !hasStopped(job.data.status)
   const connection = useLiveJob(jobId, running)
   const status = useQuery(dayStatus(jobId, date, model))
-  const session = useQuery(sessionQuery(jobId, date, model))
-  const day = useQuery(dayResult(jobId, date, model))
+  const detail = status.data?.details.find((one) => one.date === date && one.model === model)
+  // Neither exists before the session. When it starts, the status changes and both are requested.
+  const needsSession = status.data !== undefined && hasSession(detail)
+  const needsDay = needsSession || detail?.status === 'skipped'
+  const session = useQuery({ ...sessionQuery(jobId, date, model), enabled: needsSession })
+  const day = useQuery({ ...dayResult(jobId, date, model), enabled: needsDay })
   const offered = useQuery(options())
 
-  if (job.isPending || session.isPending || status.isPending || day.isPending || offered.isPending) return <Page><Loading rows={12} /></Page>
+  if (job.isPending || status.isPending || offered.isPending || (needsSession && session.isPending) || (needsDay && day.isPending)) return <Page><Loading rows={12} /></Page>
   if (isMissing(job.error)) {
     return (
       <Page>
@@ -41,19 +45,24 @@ export function SessionPage() {
   }
   const error = job.error ?? session.error ?? status.error ?? day.error ?? offered.error
   if (!job.data || !status.data || !offered.data || (error && !session.data)) {
-    const retry = () => void Promise.all([job.refetch(), session.refetch(), status.refetch(), day.refetch(), offered.refetch()])
+    const retry = () => void Promise.all([job.refetch(), status.refetch(), offered.refetch(), ...(needsSession ? [session.refetch()] : []), ...(needsDay ? [day.refetch()] : [])])
     return <Page><Failed error={error} retry={retry} /></Page>
   }
   return (
     <Page>
-      <SessionHead job={job.data} status={status.data} date={date} model={model} session={session.data ?? null} day={day.data ?? null} connection={connection} />
+      <SessionHead job={job.data} status={status.data} date={date} model={model} session={session.data ?? null} day={day.data ?? null} rules={offered.data.nodes} connection={connection} />
       {session.data ? (
         <Body key={session.data.session_id} job={job.data} head={session.data} day={day.data ?? null} rules={offered.data.nodes} />
       ) : (
-        <NotStarted status={status.data} date={date} model={model} doneBefore={day.data?.done_before[0]?.job_id} />
+        <NotStarted detail={detail} date={date} model={model} doneBefore={day.data?.done_before[0]?.job_id} />
       )}
     </Page>
   )
+}
+
+/** Whether a day has a session. A day that was resumed waits with one; a session that was imported has no such day. */
+function hasSession(detail: DayDetail | undefined): boolean {
+  return !detail || detail.started_at != null || detail.status === 'running' || detail.status === 'completed'
 }
 
 function Page({ children }: { children: ReactNode }) {
@@ -61,17 +70,16 @@ function Page({ children }: { children: ReactNode }) {
 }
 
 interface NotStartedProps {
-  status: Status
+  detail: DayDetail | undefined
   date: string
   model: string
   /** The run that completed the day. */
   doneBefore: string | undefined
 }
 
-function NotStarted({ status, date, model, doneBefore }: NotStartedProps) {
+function NotStarted({ detail, date, model, doneBefore }: NotStartedProps) {
   const t = useText()
   const format = useFormat()
-  const detail = status.details.find((one) => one.date === date && one.model === model)
   if (!detail) return <Empty title={t('session.no.day', { date: format.day(date) })} />
   return (
     <Empty title={detail.status === 'skipped' ? t('session.skipped') : t('session.not.begun')}>

@@ -9,6 +9,7 @@ import { useCode } from '@/shared/i18n/codes'
 import { ExportMenu } from '@/shared/ui/exportMenu'
 import { Tag } from '@/shared/ui/parts'
 import { Empty, Failed, Loading } from '@/shared/ui/states'
+import css from './session.module.css'
 
 interface Props {
   steps: Step[]
@@ -20,8 +21,6 @@ interface Props {
 
 export function TapeView({ steps, pending, error, at }: Props) {
   const t = useText()
-  const code = useCode()
-  const format = useFormat()
   const box = useRef<HTMLDivElement>(null)
   const rows = useVirtualizer({ count: steps.length, getScrollElement: () => box.current, estimateSize: () => 26, overscan: 20 })
   const marked = at === undefined ? -1 : steps.findIndex((step) => step.path === at)
@@ -41,34 +40,91 @@ export function TapeView({ steps, pending, error, at }: Props) {
       {/* A scrollable region must be reachable by keyboard. */}
       {/* eslint-disable-next-line jsx-a11y/no-noninteractive-tabindex */}
       <div className="tape" ref={box} tabIndex={0} role="region" aria-label={t('session.tape')}>
-        <div className="transcript-space" style={{ height: rows.getTotalSize() }}>
-          {rows.getVirtualItems().map((row) => {
-            const step = steps[row.index]
-            if (!step) return null
-            const seconds = step.ended_at ? (Date.parse(step.ended_at) - Date.parse(step.started_at)) / 1000 : null
-            const failed = step.outcome != null && step.outcome !== 'ok'
-            return (
-              <div key={row.key} className={`tape-row${row.index === marked ? ' marked' : ''}`} aria-current={row.index === marked ? 'true' : undefined} style={{ transform: `translateY(${row.start}px)` }}>
-                <span className="quiet num tape-seq">{step.seq ?? ''}</span>
-                <span className="mono clip grow" title={step.path}>
-                  {step.path}
-                </span>
-                <span className="second">{step.kind}</span>
-                {step.reused_from && <Tag title={step.reused_from}>{t('tape.reused')}</Tag>}
-                {step.attempts > 1 && <Tag kind="warn">{t('tape.attempts', { count: step.attempts })}</Tag>}
-                {step.interrupted > 0 && <Tag kind="warn">{t('tape.interrupted', { count: step.interrupted })}</Tag>}
-                {failed || step.state !== 'done' ? <Tag kind="warn" title={step.outcome ?? step.state}>{step.outcome ? code('outcome', step.outcome) : code('step_state', step.state)}</Tag> : null}
-                <span className="num second tape-tokens">{step.input_tokens + step.output_tokens > 0 ? `${format.compact(step.input_tokens)}→${format.compact(step.output_tokens)}` : ''}</span>
-                <span className="num second tape-took">{seconds === null ? '' : format.duration(seconds)}</span>
-                <code className="quiet tape-hash" title={step.hash ?? step.digest}>
-                  {(step.hash ?? step.digest).slice(0, 8)}
-                </code>
-              </div>
-            )
-          })}
+        <div role="table" aria-label={t('session.tape')} aria-rowcount={steps.length + 1}>
+          <Head />
+          <div role="rowgroup" className="transcript-space" style={{ height: rows.getTotalSize() }}>
+            {rows.getVirtualItems().map((row) => {
+              const step = steps[row.index]
+              return step && <Row key={row.key} step={step} index={row.index} start={row.start} isMarked={row.index === marked} />
+            })}
+          </div>
         </div>
       </div>
     </>
+  )
+}
+
+function Head() {
+  const t = useText()
+  return (
+    <div role="rowgroup" className={css.tapeHead}>
+      <div role="row" aria-rowindex={1} className={css.tapeNames}>
+        <span role="columnheader" className="num tape-seq" title={t('tape.seq.what')}>
+          {t('tape.seq')}
+        </span>
+        <span role="columnheader" className={css.tapeStep}>
+          {t('tape.step')}
+        </span>
+        <span role="columnheader" className={css.tapeKind}>
+          {t('tape.kind')}
+        </span>
+        <span role="columnheader" className="num tape-tokens" title={t('tape.tokens.what')}>
+          {t('tape.tokens')}
+        </span>
+        <span role="columnheader" className="num tape-took">
+          {t('calls.took')}
+        </span>
+        <span role="columnheader" className={css.tapeHash}>
+          {t('tape.hash')}
+        </span>
+      </div>
+    </div>
+  )
+}
+
+interface RowProps {
+  step: Step
+  index: number
+  /** Its distance from the first row. */
+  start: number
+  isMarked: boolean
+}
+
+function Row({ step, index, start, isMarked }: RowProps) {
+  const t = useText()
+  const code = useCode()
+  const format = useFormat()
+  const seconds = step.ended_at ? (Date.parse(step.ended_at) - Date.parse(step.started_at)) / 1000 : null
+  const failed = step.outcome != null && step.outcome !== 'ok'
+  return (
+    <div role="row" aria-rowindex={index + 2} className={`tape-row${isMarked ? ' marked' : ''}`} aria-current={isMarked ? 'true' : undefined} style={{ transform: `translateY(${start}px)` }}>
+      <span role="cell" className="quiet num tape-seq">
+        {step.seq ?? ''}
+      </span>
+      <span role="cell" className={css.tapeStep}>
+        <span className="mono clip" title={step.path}>
+          {step.path}
+        </span>
+        {step.reused_from && <Tag title={step.reused_from}>{t('tape.reused')}</Tag>}
+        {step.attempts > 1 && <Tag kind="warn">{t('tape.attempts', { count: step.attempts })}</Tag>}
+        {step.interrupted > 0 && <Tag kind="warn">{t('tape.interrupted', { count: step.interrupted })}</Tag>}
+        {(failed || step.state !== 'done') && <Tag kind="warn" title={step.outcome ?? step.state}>{step.outcome ? code('outcome', step.outcome) : code('step_state', step.state)}</Tag>}
+      </span>
+      <span role="cell" className={`second ${css.tapeKind}`}>
+        {step.kind}
+      </span>
+      <span role="cell" className="num second tape-tokens">
+        {step.input_tokens + step.output_tokens > 0 ? `${format.compact(step.input_tokens)}→${format.compact(step.output_tokens)}` : ''}
+      </span>
+      <span role="cell" className="num second tape-took">
+        {seconds === null ? '' : format.duration(seconds)}
+      </span>
+      <span role="cell" className={css.tapeHash}>
+        <code className="quiet" title={step.hash ?? step.digest}>
+          {(step.hash ?? step.digest).slice(0, 8)}
+        </code>
+      </span>
+    </div>
   )
 }
 

@@ -40,7 +40,7 @@ export function Waterfall({ nodes, selected, onSelect, byCall }: Props) {
         node.calls.map((call) => ({
           key: call.path,
           scope: node.scope,
-          label: call.path.replace(/^solo#1\//, ''),
+          label: node.decides ? call.path.slice(node.scope.length + 1) : call.path,
           bars: [{ start: call.start, end: call.end, className: barClass(node, call.open), title: call.path }],
           duration: call.end - call.start,
         })),

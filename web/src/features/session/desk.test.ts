@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import type { Step } from '@/server/types'
 import { TABLE } from '@/test/nodes'
-import { isDesk, nodesOf, phaseTotal, placeOf, symbolsOf } from './desk'
+import { isDesk, nodesOf, phaseTotal, placeOf, singleScope, symbolsOf } from './desk'
 
 const step = (path: string, from: number, to: number | null, part: Partial<Step> = {}): Step => ({
   path,
@@ -32,6 +32,13 @@ const step = (path: string, from: number, to: number | null, part: Partial<Step>
 it('parses the node of a step’s path', () => {
   expect(placeOf('AAPL/Trader#2/model#1')).toEqual({ scope: 'AAPL/Trader#2', symbol: 'AAPL', name: 'Trader', round: 2 })
   expect(placeOf('solo#1/read#3')).toEqual({ scope: 'solo#1', symbol: null, name: 'solo', round: 1 })
+})
+
+it('reads from the table which node decides, of a desk and of a single agent', () => {
+  expect(TABLE.decider?.name).toBe('Portfolio Manager')
+  expect(singleScope(TABLE, ['post#1', 'external#1'])).toBe('external#1')
+  expect(singleScope(TABLE, ['IBM/Portfolio Manager#1', 'post#1'])).toBeNull()
+  expect(nodesOf(TABLE, [step('solo#1/model#1', 0, 100), step('post#1/model#1', 200, 300)], [], [], false).map((node) => node.decides)).toEqual([true, false])
 })
 
 it('builds nodes from steps, in graph order, with times since the first call', () => {

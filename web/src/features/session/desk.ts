@@ -7,6 +7,8 @@ export interface NodeTable {
   of: (name: string) => NodeRule | undefined
   /** A desk's roles, in the order of its graph. */
   roles: NodeRule[]
+  /** The role whose last response is a desk's decision. */
+  decider: NodeRule | undefined
   /** The phases of a desk's graph, in order: those of its roles, then its orders. */
   phases: string[]
 }
@@ -17,6 +19,7 @@ export function nodeTable(rules: NodeRule[]): NodeTable {
   return {
     of: (name) => byName.get(name),
     roles,
+    decider: roles.find((role) => role.decides),
     phases: [...deskPhases(rules), 'orders'],
   }
 }
@@ -45,6 +48,15 @@ export function placeOf(path: string): Place {
   }
 }
 
+/** The node of a single agent's conversation among these: the one that decides and is not a role of a desk. */
+export function singleScope(table: NodeTable, scopes: string[]): string | null {
+  const isSingle = (scope: string) => {
+    const rule = table.of(placeOf(`${scope}/x`).name)
+    return rule?.decides === true && rule.llm == null
+  }
+  return scopes.find(isSingle) ?? null
+}
+
 export type NodeState = 'ok' | 'degraded' | 'running' | 'waiting'
 
 export interface Call {
@@ -63,6 +75,8 @@ export interface Node extends Place {
   order: number
   /** Of a desk's role: its model. */
   llm: string | null
+  /** Whether its last response is the agent's decision. */
+  decides: boolean
   state: NodeState
   reason: string | null
   start: number | null
@@ -84,6 +98,7 @@ function emptyNode(place: Place, table: NodeTable): Node {
     // A node of another version comes after the roles.
     order: rule?.order ?? (table.roles[table.roles.length - 1]?.order ?? 0) + 0.5,
     llm: rule?.llm ?? null,
+    decides: rule?.decides ?? false,
     state: 'ok',
     reason: null,
     start: null,

@@ -108,7 +108,7 @@ export const enLineage = {
   'new.wrong.unknown': 'Not in this dataset: {symbols}',
   'new.wrong.form': 'Write the model as provider::model.',
   'new.wrong.analysts': 'Select at least one analyst.',
-  'new.wrong.rounds': 'Enter a whole number of rounds from 1 to 10.',
+  'new.wrong.rounds': 'Enter a whole number of rounds from 1 to {max}.',
 
   'reason.of': '{node}: {why}',
   'chart.split': '{ratio} split',

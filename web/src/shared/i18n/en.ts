@@ -132,6 +132,7 @@ export const en = {
   'word.symbol': 'Symbol',
   'word.day': 'Day',
   'word.action': 'Action',
+  'word.reason': 'Reason',
   'word.quantity': 'Quantity',
   'word.price': 'Price',
   'word.fee': 'Fee',
@@ -272,6 +273,9 @@ export const en = {
   'strip.months': 'Months of {agent}',
   'strip.gain': 'Gain',
   'strip.loss': 'Loss',
+  'strip.skipped': 'Skipped, completed by an earlier run',
+  'strip.skipped.by': 'skipped, completed by run {run}',
+  'strip.skipped.days': '{count} {count:day|days} completed by earlier runs',
 
   'setup.agents': 'Agents',
   'setup.dataset': 'Dataset',

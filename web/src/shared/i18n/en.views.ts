@@ -72,6 +72,7 @@ export const enViews = {
   'transcript.quoted': 'Quoted from {source} as data',
 
   'json.all': 'Show all {count} rows',
+  'json.rows': 'Rows',
 
   'orders.none': 'No orders on this day',
   'orders.none.why': 'The conversation shows the reason.',
@@ -201,6 +202,13 @@ export const enViews = {
   'provenance.notes': 'Ignored answer fields',
 
   'tape.none': 'The tape is empty',
+  'tape.seq': '#',
+  'tape.seq.what': 'Position in the hash chain',
+  'tape.step': 'Step',
+  'tape.kind': 'Kind',
+  'tape.tokens': 'Tokens',
+  'tape.tokens.what': 'Input → output',
+  'tape.hash': 'Hash',
   'tape.reused': 'Reused',
   'tape.attempts': '{count} {count:attempt|attempts}',
   'tape.interrupted': '{count} interrupted',

@@ -110,7 +110,7 @@ export const zhLineage: Record<keyof typeof enLineage, string> = {
   'new.wrong.unknown': '不在数据集中：{symbols}',
   'new.wrong.form': '模型格式应为 provider::model。',
   'new.wrong.analysts': '请至少选择一位分析师。',
-  'new.wrong.rounds': '轮数须为 1 到 10 的整数。',
+  'new.wrong.rounds': '轮数须为 1 到 {max} 的整数。',
 
   'reason.of': '{node}：{why}',
   'chart.split': '{ratio} 拆股',

@@ -133,6 +133,7 @@ export const zh: Record<keyof typeof en, string> = {
   'word.symbol': '标的',
   'word.day': '日期',
   'word.action': '操作',
+  'word.reason': '原因',
   'word.quantity': '数量',
   'word.price': '价格',
   'word.fee': '佣金税费',
@@ -273,6 +274,9 @@ export const zh: Record<keyof typeof en, string> = {
   'strip.months': '{agent} 每月收益',
   'strip.gain': '盈利',
   'strip.loss': '亏损',
+  'strip.skipped': '已跳过，由先前的运行完成',
+  'strip.skipped.by': '已跳过，由运行 {run} 完成',
+  'strip.skipped.days': '其中 {count} 天由先前的运行完成',
 
   'setup.agents': '交易员',
   'setup.dataset': '数据集',

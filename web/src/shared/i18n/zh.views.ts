@@ -74,6 +74,7 @@ export const zhViews: Record<keyof typeof enViews, string> = {
   'transcript.quoted': '引用自 {source}（仅作数据）',
 
   'json.all': '显示全部 {count} 行',
+  'json.rows': '数据行',
 
   'orders.none': '当日无委托',
   'orders.none.why': '原因见对话。',
@@ -203,6 +204,13 @@ export const zhViews: Record<keyof typeof enViews, string> = {
   'provenance.notes': '已忽略的回答字段',
 
   'tape.none': '无执行流水',
+  'tape.seq': '#',
+  'tape.seq.what': '在哈希链中的位置',
+  'tape.step': '步骤',
+  'tape.kind': '类型',
+  'tape.tokens': 'token',
+  'tape.tokens.what': '输入 → 输出',
+  'tape.hash': '哈希',
   'tape.reused': '复用',
   'tape.attempts': '尝试 {count} 次',
   'tape.interrupted': '中断 {count} 次',

@@ -3,6 +3,7 @@ import { useCallback, useEffect, useId, useRef, useState } from 'react'
 import type { TableData } from '../csv'
 import type * as Files from '../exportFiles'
 import { useText } from '../i18n'
+import type { LegendLine } from '../legend'
 import { Icon } from './icons'
 
 export interface ExportProps {
@@ -16,6 +17,8 @@ export interface ExportProps {
   image?: () => Files.ImageSource | null | Promise<Files.ImageSource | null>
   /** The number of rows, if the image has only the first ones. */
   total?: number | undefined
+  /** The lines of a chart, which the image names below its title. */
+  legend?: readonly LegendLine[]
 }
 
 /** The distance of the menu from its button and from the edge of the window, in pixels. */
@@ -23,7 +26,7 @@ const GAP = 4
 /** With less room below its button, the menu is above it. */
 const MAX_HEIGHT = 120
 
-export function ExportMenu({ what, name, csv, image, total }: ExportProps) {
+export function ExportMenu({ what, name, csv, image, total, legend }: ExportProps) {
   const t = useText()
   const id = useId()
   const button = useRef<HTMLButtonElement>(null)
@@ -72,7 +75,7 @@ export function ExportMenu({ what, name, csv, image, total }: ExportProps) {
       const data = image ? undefined : await csv()
       const source = data ? files.textsOf(data) : await image?.()
       if (!source) return t('export.nothing')
-      await files.savePng(name, source, { title: what, total, foot: (count, all) => t('export.short', { count, total: all }) })
+      await files.savePng(name, source, { title: what, legend, total, foot: (count, all) => t('export.short', { count, total: all }) })
       return data?.note
     })
   const label = t('export.menu', { what })

@@ -3,23 +3,12 @@ import { Link } from '@tanstack/react-router'
 import type { PointInTimeReason } from '@/server/types'
 import { useFormat } from '@/shared/format'
 import { textOr, useText } from '@/shared/i18n'
-import { Tag } from './parts'
-
-interface Marked {
-  point_in_time?: string | null
-  point_in_time_reason?: PointInTimeReason | null
-}
+import { type PointInTime, unverifiedMarks } from './marks'
+import { MarkTags } from './markTags'
 
 /** The mark, with the reason in the tooltip. */
-export function UnverifiedTag({ provenance }: { provenance: Marked | null | undefined }) {
-  const t = useText()
-  if (provenance?.point_in_time !== 'unverified') return null
-  const reason = provenance.point_in_time_reason
-  return (
-    <Tag kind="warn" title={reason ? textOr(t, `unverified.${reason.kind}`, reason.kind) : undefined}>
-      {t('quality.unverified')}
-    </Tag>
-  )
+export function UnverifiedTag({ provenance }: { provenance: PointInTime | null | undefined }) {
+  return <MarkTags marks={unverifiedMarks(provenance, useText())} />
 }
 
 /** The reason, with a link to the job of the session that caused it. */

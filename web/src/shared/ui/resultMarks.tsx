@@ -1,24 +1,27 @@
-import type { RangeResult } from '@/server/types'
+import type { Metrics, RangeResult } from '@/server/types'
 import { useFormat } from '../format'
 import { useText } from '../i18n'
-import { CutoffTags, MaskedTag } from './evidenceMarks'
-import { Tag } from './parts'
-import { UnverifiedTag } from './pointInTime'
+import { costMarks, resultMarks } from './marks'
+import { MarkTags } from './markTags'
 import { QualityShare } from './quality'
 
-/** What a reader must know of a result before its numbers: insolvent, degraded, unverified, too few days. */
-export function ResultMarks({ result }: { result: RangeResult }) {
+interface Props {
+  result: RangeResult
+  /** The metrics shown next to the marks; by default, those of all days. */
+  metrics?: Metrics | undefined
+  /** Whether the model cost of the run is unknown. */
+  isCostUnknown?: boolean
+}
+
+/** What a reader must know of a result before its numbers: insolvent, degraded, unverified, too few days, unknown cost. */
+export function ResultMarks({ result, metrics, isCostUnknown = false }: Props) {
   const t = useText()
   const format = useFormat()
-  const { insolvent, full_research: full, provenance, period_metrics: metrics } = result
+  const { full_research: full, provenance } = result
   return (
     <>
-      {insolvent && <Tag kind="bad">{t('orders.insolvent', { since: format.day(insolvent.since) })}</Tag>}
       <QualityShare full={full.days} total={full.total_days} first={provenance.reasons[0]} />
-      <UnverifiedTag provenance={provenance} />
-      <MaskedTag masked={result.masked} />
-      <CutoffTags result={result} />
-      {metrics.annualized_unavailable === 'too_few_days' && <Tag title={t('marks.few.what', { days: metrics.days })}>{t('marks.few')}</Tag>}
+      <MarkTags marks={[...resultMarks(result, t, format, metrics), ...costMarks(isCostUnknown, t)]} />
     </>
   )
 }

@@ -9,7 +9,9 @@ use papertape_core::id::{AgentName, JobId};
 use papertape_core::time::Date;
 use papertape_protocol::results::baseline::SharedBaselines;
 use papertape_protocol::results::range::RangeResult;
-use papertape_protocol::results::{BaselinePlace, DayResults, RangeResults, ResultsQuery, ResultsResponse};
+use papertape_protocol::results::{
+    BaselinePlace, DailyLevel, DayResults, RangeResults, ResultsQuery, ResultsResponse,
+};
 use papertape_store::ResultFilter;
 
 mod account;
@@ -78,6 +80,9 @@ pub async fn results(app: &App, query: ResultsQuery) -> Result<ResultsResponse, 
         if query.baselines == BaselinePlace::Shared {
             return Err(ServiceError::invalid("baselines", "only a range has baselines; omit `date`"));
         }
+        if query.daily == DailyLevel::None {
+            return Err(ServiceError::invalid("daily", "only a range lists its days; omit `date`"));
+        }
         if query.start_date.is_some() || query.end_date.is_some() {
             return Err(ServiceError::invalid("date", "give a day or a range, not both"));
         }
@@ -97,6 +102,12 @@ pub async fn results(app: &App, query: ResultsQuery) -> Result<ResultsResponse, 
     let filter = ResultFilter { from: own(query.start_date), to: own(query.end_date), agent: model, job };
     let mut results = range::results(app, &mut configs, &filter, (query.reasoning, &mut requested)).await?;
     requested.finish()?;
+    if query.daily == DailyLevel::None {
+        for result in &mut results {
+            result.daily_portfolio_values = Vec::new();
+            result.history.rolling_sharpe = Vec::new();
+        }
+    }
     let first = results.iter().map(|result| result.start_date).min();
     let last = results.iter().map(|result| result.end_date).max();
     let (Some(start_date), Some(end_date)) = (first, last) else { return Err(nothing(&filter)) };
