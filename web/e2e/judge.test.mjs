@@ -55,10 +55,10 @@ test('a short run has no interval and no verdict, and unlike runs are not compar
   const verdicts = page.getByRole('region', { name: 'Verdicts' }).first()
   await verdicts.locator('[data-verdict="too_few_days"]').first().waitFor()
   await verdicts.getByText('no interval under 20 days').first().waitFor()
-  await page.getByText('No band: it needs 20 comparable days.').waitFor()
+  await page.getByText('No band under 20 comparable days.').waitFor()
   await page.goto(`/app/compare?select=job:${week},job:${season}/house::momentum`)
   await verdicts.locator('[data-verdict="not_comparable"]').first().waitFor()
-  await page.getByText(/Not comparable because of: .*Days/).waitFor()
+  await page.getByText(/Not comparable, differs in: .*Days/).waitFor()
 })
 
 test('a branch is compared with its parent at the first step that differs', async () => {

@@ -190,7 +190,7 @@ test('a preset fills the form, and the estimate and the command are those of the
   await form.getByRole('button', { name: /^Compare with trials/ }).click()
   await form.getByText(/papertape run .*--start 2012-10-01 --end 2012-12-31 --trials 3/).waitFor()
   const estimate = form.getByRole('region', { name: 'Estimate' })
-  await estimate.getByText('How it is estimated').click()
+  await estimate.getByText('Estimation method').click()
   // Rules call no language model.
   await estimate.getByText('$0.00').waitFor()
   const request = page.waitForRequest((request) => request.url().endsWith('/experiments') && request.method() === 'POST')

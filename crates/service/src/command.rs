@@ -67,15 +67,16 @@ fn add_agents(command: &mut Command, config: &Config, request: &Request) -> Opti
         options.add_to(command);
     }
     let is_configured = |name: &str| config.agents.iter().any(|agent| agent.name.as_str() == name);
-    for name in &request.models {
-        command.option("model", Some(name));
-    }
+    // Agents keep their order: those of the request come before those that it names.
     for agent in own {
         let model = agent.model.to_string();
         if is_configured(&model) {
             return None;
         }
         command.option("model", Some(model));
+    }
+    for name in &request.models {
+        command.option("model", Some(name));
     }
     for agent in &external {
         let plain = ExternalConfig::new(agent.name.as_str());

@@ -79,7 +79,7 @@ async fn a_command_plans_what_its_request_plans() {
         ),
         (
             json!({"agents": [solo("house::contrarian", &json!({}))]}),
-            "--model house::momentum --model house::contrarian",
+            "--model house::contrarian --model house::momentum",
         ),
     ] {
         let body = body(&changes);

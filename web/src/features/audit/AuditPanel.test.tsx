@@ -31,11 +31,11 @@ it('audits on request, page by page, and adds up the verdicts', async () => {
   )
   await show(<AuditPanel jobId="j" />)
   expect(requests).toEqual([])
-  await userEvent.click(screen.getByRole('button', { name: 'Run the audit' }))
+  await userEvent.click(screen.getByRole('button', { name: 'Run audit' }))
   expect(await screen.findByText('2 of 3 sessions audited')).toBeTruthy()
   expect(screen.getByText('Look-ahead')).toBeTruthy()
   expect(screen.getByText('step solo#1/read#1 differs')).toBeTruthy()
-  await userEvent.click(screen.getByRole('button', { name: 'Audit the next sessions' }))
+  await userEvent.click(screen.getByRole('button', { name: 'Audit next sessions' }))
   expect(await screen.findByText('3 of 3 sessions audited')).toBeTruthy()
   expect(screen.getByText('the data are not available')).toBeTruthy()
   expect(screen.getByRole('status').textContent).toBe('3 of 3 sessions audited1 verified1 failed1 unverifiable')
@@ -47,15 +47,15 @@ it('audits on request, page by page, and adds up the verdicts', async () => {
 it('does not call an audit clean if nothing was verified', async () => {
   respondWith('/jobs/j/audit', { ...page([session('2012-10-01', { verdict: 'unverifiable', reason: { kind: 'point_in_time', message: 'imported' } })], { unverifiable: 1 }, null), total: 1 })
   await show(<AuditPanel jobId="j" />)
-  await userEvent.click(screen.getByRole('button', { name: 'Run the audit' }))
-  expect(await screen.findByText('No session was verified. This says nothing about look-ahead.')).toBeTruthy()
+  await userEvent.click(screen.getByRole('button', { name: 'Run audit' }))
+  expect(await screen.findByText('No session was verified, so look-ahead is not ruled out.')).toBeTruthy()
 })
 
 it('shows the newest data with the exchange’s time, and heads a reason as one', async () => {
   const newest = { series: 'IBM/bars', known_at: '2012-09-28T20:00:00Z' }
   respondWith('/jobs/j/audit', { ...page([session('2012-10-01', { newest_at_open: newest })], { verified: 1 }, null), total: 1 })
   await show(<AuditPanel jobId="j" />)
-  await userEvent.click(screen.getByRole('button', { name: 'Run the audit' }))
+  await userEvent.click(screen.getByRole('button', { name: 'Run audit' }))
   const time = await screen.findByText('Sep 28, 2012, 16:00 ET')
   expect(time.title).toBe('Newest at the open: IBM/bars, known Sep 28, 2012, 16:00 ET')
   expect(screen.getByRole('columnheader', { name: 'Reason' })).toBeTruthy()

@@ -98,7 +98,7 @@ it('draws the cone around the other line only if their distance is the differenc
 it('translates a verdict and what it depends on', () => {
   const depends = { verdict: 'not_distinguishable' as const, words: 'not distinguishable (depends on the fill, depends on model cost)' }
   expect(verdictText(depends, english)).toBe(depends.words)
-  expect(verdictText(depends, (key, values) => translate('zh', key, values))).toBe('无法区分 (取决于成交方式、取决于模型成本)')
+  expect(verdictText(depends, (key, values) => translate('zh', key, values))).toBe('无法区分 (取决于成交方式、取决于模型费用)')
 })
 
 it('shows no interval and no p-value under 20 days, and nothing per year under 60', async () => {
@@ -121,7 +121,7 @@ it('shows what a test is missing, and results of selected days without a p-value
   const row = screen.getByRole('row', { name: /Days with full research/ })
   expect(row.textContent).toContain('[-1.0, +9.0]')
   expect(row.querySelectorAll('td')[4]?.textContent).toBe('–')
-  expect(screen.getByText(/Differences under 46.1 points per year.*5,026 days would show 10 points/)).toBeTruthy()
+  expect(screen.getByText(/Differences under 46.1 points per year.*5,026 days are needed to detect 10 points/)).toBeTruthy()
 })
 
 it('lists every pair with its verdict, and whether the family was declared', async () => {

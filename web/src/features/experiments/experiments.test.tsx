@@ -60,7 +60,7 @@ it('shows every trial, and mean and deviation of the complete ones', async () =>
   expect(screen.getByText('masked: dates')).toBeTruthy()
   expect(screen.getByText('before cut-off').title).toContain('20 of 30 days')
   const marksOf = (number: number) => within(screen.getByRole('link', { name: String(number) }).closest('tr') as HTMLElement)
-  expect(marksOf(1).getByText('n < 60').title).toBe('Nothing is annualized: 30 of 60 days')
+  expect(marksOf(1).getByText('n < 60').title).toBe('Not annualized: 30 of 60 days')
   expect(marksOf(1).getByTitle(/model cost of this run is unknown/)).toBeTruthy()
   expect(marksOf(3).queryByTitle(/model cost of this run is unknown/)).toBeNull()
 })

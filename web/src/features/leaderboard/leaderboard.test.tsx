@@ -166,7 +166,7 @@ it('chooses a board', async () => {
   await screen.findByText('alpha')
   expect(screen.getByRole('option', { name: /mask all · us_equity · 3$/ })).toBeTruthy()
   expect(screen.getByText('Only the 2 newest of 130 boards are listed.')).toBeTruthy()
-  expect(screen.getByText(/3 runs are on no board/)).toBeTruthy()
+  expect(screen.getByText(/3 runs are not on any board/)).toBeTruthy()
   await userEvent.selectOptions(screen.getByRole('combobox', { name: 'Board' }), 'b2')
   expect(chosen).toEqual([{ board: 'b2' }])
 })

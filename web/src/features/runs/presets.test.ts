@@ -36,7 +36,6 @@ it('fills the form with a valid run', () => {
     expect(validate(draft, options), name).toEqual({})
     expect(isExperiment(draft)).toBe(name === 'trials')
   }
-  const quick = { ...emptyDraft(options, 'en'), ...presetOf('quick', emptyDraft(options, 'en'), options) }
   const trials = { ...emptyDraft(options, 'en'), ...presetOf('trials', emptyDraft(options, 'en'), options) }
   expect(toExperiment(trials, options)).toMatchObject({ trials: 3, simulation: { start_date: '2012-10-01', end_date: '2012-12-31', agents: [{ name: 'house::momentum' }, { name: 'house::contrarian' }] } })
 })

@@ -101,7 +101,7 @@ export const enLineage = {
   'market.fractional': 'Fractional',
   'market.lot': 'Lots of {lot}',
   'market.short': 'Short selling',
-  'new.command.none': 'No single papertape command starts agents of different kinds or with Chinese prompts. The API does:',
+  'new.command.none': 'papertape run cannot start agents of different kinds or with Chinese prompts. The API can:',
   'new.baselines': 'Baselines: {names}.',
   'baseline.buy_and_hold': 'buy-and-hold',
   'baseline.equal_weight': 'equal weight',

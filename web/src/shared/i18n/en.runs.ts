@@ -38,7 +38,6 @@ export const enRuns = {
   'labels.tags': 'Tags',
   'labels.tags.hint': 'Separated by commas, up to 20',
   'labels.note': 'Note',
-  'labels.note.has': 'Has a note',
   'labels.save': 'Save',
   'labels.find': 'Show runs tagged {tag}',
 } as const

@@ -92,6 +92,7 @@ export const en = {
 
   'kind.solo': 'Solo',
   'kind.desk': 'Desk',
+  'kind.external': 'External',
   'kind.simulate': 'Simulation',
   'kind.profile': 'Profile',
   'kind.chat_action': 'Chat actions',
@@ -155,7 +156,7 @@ export const en = {
   'books.facts': '{orders} {orders:order|orders}, {fills} {fills:fill|fills}, {rejections} {rejections:rejection|rejections}',
   'books.title': 'Counted from the ledger',
   'cost.unknown': 'Cost unknown',
-  'cost.unknown.over': 'Cost unknown, over {known}',
+  'cost.unknown.over': 'Cost unknown, more than {known}',
   'quality.degraded': 'Degraded',
   'quality.all': 'Full on all days',
   'quality.share': '{full} of {total} days full',
@@ -172,11 +173,6 @@ export const en = {
 
   'runs.title': 'Runs',
   'runs.what': 'Every run with its agents, results and research quality.',
-  'runs.filter': 'Status filter',
-  'runs.all': 'All',
-  'runs.running': 'Running',
-  'runs.completed': 'Completed',
-  'runs.stopped': 'Stopped early',
   'runs.none': 'No runs match this filter.',
   'runs.new': 'New run',
   'runs.empty': 'No runs yet',

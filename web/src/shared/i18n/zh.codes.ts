@@ -103,7 +103,7 @@ export const zhCodes: CodeTexts = {
   finish_reason: {
     stop: '完整',
     tool_calls: '调用工具',
-    length: '达到 token 上限，已截断',
+    length: '达到 Token 上限，已截断',
     content_filter: '被内容过滤拦截',
   },
   step_state: {

@@ -3,7 +3,7 @@ import type { enRuns } from './en.runs'
 
 export const zhRuns: Record<keyof typeof enRuns, string> = {
   'runs.search': '搜索回测',
-  'runs.search.hint': '名称、标签、备注、ID、交易员、模型或数据集',
+  'runs.search.hint': '名称、标签、备注、ID、智能体、模型或数据集',
   'runs.filter.status': '状态',
   'runs.filter.quality': '研究质量',
   'runs.quality.any': '全部质量',
@@ -12,7 +12,7 @@ export const zhRuns: Record<keyof typeof enRuns, string> = {
   'runs.status.any': '全部状态',
   'runs.more': '更多筛选',
   'runs.filter.tag': '标签',
-  'runs.filter.model': '交易员或模型',
+  'runs.filter.model': '智能体或模型',
   'runs.filter.dataset': '数据集',
   'runs.filter.from': '创建日期起',
   'runs.filter.to': '创建日期止',
@@ -40,7 +40,6 @@ export const zhRuns: Record<keyof typeof enRuns, string> = {
   'labels.tags': '标签',
   'labels.tags.hint': '用逗号分隔，最多 20 个',
   'labels.note': '备注',
-  'labels.note.has': '有备注',
   'labels.save': '保存',
   'labels.find': '显示标签为 {tag} 的回测',
 }

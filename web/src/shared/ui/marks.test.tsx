@@ -56,7 +56,7 @@ it('marks a result that is insolvent, degraded, unverified, masked, short, and k
   expect(screen.getByText('masked: all').title).toContain('as the agent saw them')
   expect(screen.getByText('before cut-off').title).toContain('4 of 10 days')
   expect(screen.getByText('cut-off unknown').title).toContain('lab::three')
-  expect(screen.getByText('n < 60').title).toBe('Nothing is annualized: 10 of 60 days')
+  expect(screen.getByText('n < 60').title).toBe('Not annualized: 10 of 60 days')
 })
 
 it('shows the explanation of a mark when it is tapped, and not that of a link', async () => {
