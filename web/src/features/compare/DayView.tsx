@@ -4,7 +4,7 @@ import { Link } from '@tanstack/react-router'
 import { useMemo } from 'react'
 import { dayResult } from '@/server/queries'
 import { sessionHead } from '@/server/sessions'
-import type { ComparedItem } from '@/server/types'
+import type { ComparedItem, DecisionText } from '@/server/types'
 import { signClass, useFormat } from '@/shared/format'
 import { textOr, useText, useWord } from '@/shared/i18n'
 import { useCode } from '@/shared/i18n/codes'
@@ -14,6 +14,8 @@ import { HouseTag, Tag } from '@/shared/ui/parts'
 import { UnverifiedTag } from '@/shared/ui/pointInTime'
 import { Books, QualityTag, qualityOf } from '@/shared/ui/quality'
 import { Failed, Loading } from '@/shared/ui/states'
+import { JsonView, parseJson } from '@/transcript/JsonView'
+import { RichText } from '@/transcript/RichText'
 import css from './compare.module.css'
 import { daysOf } from './select'
 
@@ -116,6 +118,7 @@ function AgentDay({ item, date }: { item: ComparedItem; date: string }) {
               ))}
             </p>
           )}
+          {head.data && <Decisions texts={head.data.decision_texts} />}
           <ul className={css.orders}>
             {day.trades.map((trade) => (
               <li key={trade.action_id}>
@@ -138,5 +141,25 @@ function AgentDay({ item, date }: { item: ComparedItem; date: string }) {
         </>
       )}
     </article>
+  )
+}
+
+/** What the agent wrote when it decided. */
+function Decisions({ texts }: { texts: DecisionText[] }) {
+  const t = useText()
+  if (texts.length === 0) return null
+  return (
+    <details className={css.decision}>
+      <summary className="second">{t('compare.day.decision')}</summary>
+      {texts.map((one) => {
+        const json = parseJson(one.content)
+        return (
+          <div key={one.path}>
+            {one.symbol != null && <b>{one.symbol}</b>}
+            {json === undefined ? <RichText text={one.content} /> : <JsonView value={json} />}
+          </div>
+        )
+      })}
+    </details>
   )
 }

@@ -62,7 +62,7 @@ it('names its lines and the difference in its image', async () => {
   await waitFor(() => expect(images[0]?.texts.map(({ text }) => text).slice(1)).toEqual(['x', 'y', 'x − y']))
 })
 
-it('shows the pending orders of a day', async () => {
+it('shows the words of a decision and the pending orders of a day', async () => {
   const day = {
     model: 'x',
     metadata: { session_id: 5 },
@@ -74,9 +74,10 @@ it('shows the pending orders of a day', async () => {
     pending_orders: [{ order_id: '9', side: 'buy', symbol: 'IBM', quantity: 3, placed_on: '2012-12-31', fills_at: 'next_open' }],
   }
   respondWith('/results', { date: '2012-12-31', results: [day] })
-  respondWith('/sessions/5', { error: 'not_found', message: '' }, 404)
+  respondWith('/sessions/5', { decisions: [], decision_texts: [{ symbol: null, path: 'solo#1/model#2', content: 'The trend is intact, so I buy.' }] })
   await show(<DayView items={[item('x')]} day="2012-12-31" onDay={vi.fn()} />)
   const agent = screen.getByRole('article', { name: 'x' })
+  expect(await within(agent).findByText('The trend is intact, so I buy.')).toBeTruthy()
   expect((await within(agent).findByRole('listitem')).textContent).toBe('Pending: Buy 3 IBM (Fills at: Next open)')
 })
 

@@ -185,6 +185,7 @@ export const enJudging = {
   'compare.day.what': 'The decision of each agent. Select a name to open its session.',
   'compare.day.trial': 'First trial',
   'compare.day.none': 'This agent has no result on this day.',
+  'compare.day.decision': 'Decision',
   'compare.day.rejected': 'Rejected:',
   'compare.day.pending': 'Pending:',
   'compare.notes': 'Notes',

@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest'
+import { unusedKeys } from '@/test/usedKeys'
 import { isTextKey, translate } from '.'
 import { en } from './en'
 import { zh } from './zh'
@@ -15,12 +16,19 @@ it('has every text in both languages, with the same placeholders', () => {
   }
 })
 
-it('has a text for every key used in the source', async () => {
-  const sources = import.meta.glob<string>('../../**/*.{ts,tsx}', { query: '?raw', import: 'default', eager: true })
-  const missing = Object.entries(sources).flatMap(([file, source]) =>
+const SOURCES = import.meta.glob<string>('../../**/*.{ts,tsx}', { query: '?raw', import: 'default', eager: true })
+
+it('has a text for every key used in the source', () => {
+  const missing = Object.entries(SOURCES).flatMap(([file, source]) =>
     [...source.matchAll(/\bt\('([\w. ]+)'/g)].flatMap((found) => (found[1] && !isTextKey(found[1]) ? [`${file}: ${found[1]}`] : [])),
   )
   expect(missing).toEqual([])
+})
+
+it('has no text that the source does not use', () => {
+  const sources = Object.entries(SOURCES).flatMap(([file, source]) => (/(^\.\/(en|zh)\.)|\/(en|zh)(\.\w+)?\.ts$|\.test\.|\/test\/|schema\.d/.test(file) ? [] : [source]))
+  expect(unusedKeys(Object.keys(en), sources)).toEqual([])
+  expect(unusedKeys(['status.queued', 'preset.quick.what', 'nav.runs', 'nav.nowhere', 'status.a.b', 'preset.quick.which'], sources)).toEqual(['nav.nowhere', 'status.a.b', 'preset.quick.which'])
 })
 
 it('fills placeholders and leaves those without a value', () => {

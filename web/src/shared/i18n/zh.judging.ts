@@ -187,6 +187,7 @@ export const zhJudging: Record<keyof typeof enJudging, string> = {
   'compare.day.what': '各智能体当日的决策。点击名称打开会话。',
   'compare.day.trial': '首次试验',
   'compare.day.none': '该智能体当日没有结果。',
+  'compare.day.decision': '决策',
   'compare.day.rejected': '拒单：',
   'compare.day.pending': '未成交：',
   'compare.notes': '说明',
