@@ -174,4 +174,24 @@ test('the palette opens a session by date and agent, and finds a message', async
   await page.locator('.message.marked').getByText('No trades today.').waitFor()
 })
 
+test('the palette finds a run by its name, however old it is', async () => {
+  await world.json('PATCH', `/jobs/${week}/labels`, { name: 'Golden autumn' })
+  // Queued runs push it off the first page, and are never worked on.
+  world.models.hold()
+  const { experiment_id: id, jobs } = await world.json('POST', '/experiments', { simulation: { ...WEEK, symbols: ['MSFT'] }, trials: 41 })
+  await world.json('POST', `/experiments/${id}/cancel`)
+  world.models.release()
+  const newest = await world.json('GET', '/jobs?kind=simulate&limit=40')
+  assert.ok(jobs.length > 40 && newest.jobs.every((job) => job.job_id !== week), 'the run is among the newest')
+  const page = await world.page()
+  await page.goto('/app/data')
+  await page.getByRole('heading', { name: 'Data', exact: true }).waitFor()
+  await page.keyboard.press('Control+k')
+  await page.getByRole('combobox', { name: 'Command palette' }).fill('golden')
+  await page.getByRole('group', { name: 'Runs' }).getByRole('option', { name: /^Golden autumn/ }).click()
+  await page.waitForURL(`**/app/runs/${week}`)
+  await page.getByRole('heading', { name: /^Golden autumn/ }).waitFor()
+  await page.context().close()
+})
+
 test('no page violated the content policy or threw an error', () => world.assertNoProblems())

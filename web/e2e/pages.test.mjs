@@ -268,7 +268,7 @@ test('the views are accessible, light and dark', async () => {
     '/app/runs/00000000-0000-0000-0000-000000000000',
   ]
   const violations = []
-  for (const theme of ['light', 'dark']) {
+  const visit = async (theme) => {
     const page = await world.page({ theme })
     for (const view of views) {
       await page.goto(view)
@@ -278,7 +278,28 @@ test('the views are accessible, light and dark', async () => {
     }
     await page.context().close()
   }
+  // Together: one of them alone leaves a processor idle.
+  await Promise.all([visit('light'), visit('dark')])
   assert.equal(violations.join('\n'), '')
+})
+
+test('reviews and an audit are accessible', async () => {
+  const { jobs } = await world.json('GET', '/jobs?limit=50')
+  const { job_id: id } = jobs.find((job) => job.simulation?.agents[0].name === 'desk')
+  const { sessions } = await world.json('GET', `/reasoning?job_id=${id}&limit=1`)
+  await world.json('PATCH', `/sessions/${sessions[0].session_id}/review`, { score: 2, note: 'It held without a debate.' })
+  const page = await world.page()
+  await page.goto(`/app/runs/${id}?tab=reviews`)
+  await page.getByRole('table', { name: 'Reviews' }).getByText('It held without a debate.').waitFor()
+  const violations = await world.violations(page, 'reviews')
+  await page.goto(`/app/runs/${id}?tab=setup`)
+  await page.getByRole('button', { name: 'Run audit' }).click()
+  const audit = page.getByRole('region', { name: 'Audit' })
+  await audit.getByText(/\b(\d+) of \1 sessions audited/).waitFor()
+  await audit.getByRole('table').waitFor()
+  violations.push(...(await world.violations(page, 'audit')))
+  assert.equal(violations.join('\n'), '')
+  await page.context().close()
 })
 
 test('no page violated the content policy or threw an error', () => world.assertNoProblems())

@@ -1,10 +1,11 @@
 // The real binary with its own data directory, a scripted model server, and a browser.
-import { spawn } from 'node:child_process'
+import { execFile, spawn } from 'node:child_process'
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
 import assert from 'node:assert/strict'
 import { chromium } from 'playwright-core'
 import { startConnection } from './connection.mjs'
@@ -14,14 +15,24 @@ const axe = await readFile(createRequire(import.meta.url).resolve('axe-core/axe.
 /** The timeout of a single expectation. A passing test is far faster. */
 const TIMEOUT_MS = Number(process.env.TIMEOUT_MS ?? 30_000)
 
-export async function startWorld() {
+/** Makes a token of this scope, and the lines that add it to the configuration. */
+async function makeToken(binary, scope) {
+  const { stdout } = await promisify(execFile)(binary, ['auth', 'token', `the ${scope} token`, '--scope', scope, '--json'])
+  const { name, token, hash } = JSON.parse(stdout)
+  return { token, config: `\n[[auth.tokens]]\nname = "${name}"\nscope = "${scope}"\nhash = "${hash}"\n` }
+}
+
+/** With `hasTokens`, nobody gets in without one of its two tokens. */
+export async function startWorld({ hasTokens = false } = {}) {
+  const binary = process.env.PAPERTAPE
+  assert.ok(binary, 'set PAPERTAPE to the binary')
+  const [read, operate] = hasTokens ? await Promise.all([makeToken(binary, 'read'), makeToken(binary, 'operate')]) : []
+  const authorization = operate ? { Authorization: `Bearer ${operate.token}` } : {}
   const home = await mkdtemp(join(tmpdir(), 'papertape-pages-'))
   const models = await startModelServer()
   const config = join(home, 'papertape.toml')
   await writeFile(config, `[models.providers.lab]\nkind = "openai_compatible"\nbase_url = "${models.url}"\nstream = false\n
-[external_agents.daily]\ncommand = ${JSON.stringify([process.execPath, fileURLToPath(new URL('external-agent.mjs', import.meta.url))])}\n`)
-  const binary = process.env.PAPERTAPE
-  assert.ok(binary, 'set PAPERTAPE to the binary')
+[external_agents.daily]\ncommand = ${JSON.stringify([process.execPath, fileURLToPath(new URL('external-agent.mjs', import.meta.url))])}\n${read?.config ?? ''}${operate?.config ?? ''}`)
   const server = spawn(binary, ['--config', config, '--data-dir', join(home, 'data'), 'serve', '--json', '--listen', '127.0.0.1:0'], { stdio: ['ignore', 'pipe', 'pipe'] })
   let log = ''
   server.stderr.on('data', (text) => (log += text))
@@ -39,7 +50,7 @@ export async function startWorld() {
   const problems = []
 
   async function json(method, path, body) {
-    const response = await fetch(url + path, { method, headers: { 'Content-Type': 'application/json', 'Accept-Language': 'en' }, body: body && JSON.stringify(body) })
+    const response = await fetch(url + path, { method, headers: { 'Content-Type': 'application/json', 'Accept-Language': 'en', ...authorization }, body: body && JSON.stringify(body) })
     const answer = await response.json()
     assert.ok(response.ok, `${method} ${path}: ${JSON.stringify(answer)}`)
     return answer
@@ -49,6 +60,8 @@ export async function startWorld() {
     url,
     connection,
     models,
+    /** The tokens by scope. Requests of the tests use the one that may operate. */
+    tokens: { read: read?.token, operate: operate?.token },
     /** A page with the given settings, connected through the proxy. Collects errors. */
     async page(settings = {}, size = { width: 1440, height: 900 }) {
       const context = await browser.newContext({ viewport: size, reducedMotion: 'reduce', baseURL: connection.url, locale: 'en-US' })
@@ -74,7 +87,7 @@ export async function startWorld() {
     },
     async ended(id, status) {
       // The stream ends with the job.
-      const stream = await fetch(`${url}/jobs/${id}/stream`)
+      const stream = await fetch(`${url}/jobs/${id}/stream`, { headers: authorization })
       await stream.text()
       const { job } = await json('GET', `/jobs/${id}`)
       assert.equal(job.status, status, job.error ?? '')

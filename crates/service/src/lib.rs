@@ -31,6 +31,7 @@ pub mod probes;
 pub mod record_tools;
 pub mod report;
 pub mod result_cache;
+mod resumable;
 pub mod retention;
 pub mod reviews;
 pub mod secrets;

@@ -139,6 +139,13 @@ class AsyncOperations:
         answer: t.QueuedExperimentResponse = await self._json("POST", "/experiments", body=body)
         return answer
 
+    async def run_command(self, **body: Unpack[t.ExperimentBody]) -> t.CommandResponse:
+        """Get the command that runs an experiment or a single job, without queuing it: `POST
+        /experiments/command`.
+        """
+        answer: t.CommandResponse = await self._json("POST", "/experiments/command", body=body)
+        return answer
+
     async def estimate_experiment(self, **body: Unpack[t.ExperimentBody]) -> t.EstimateResponse:
         """Estimate what an experiment may take, without queuing it: `POST /experiments/estimate`."""
         answer: t.EstimateResponse = await self._json("POST", "/experiments/estimate", body=body)
@@ -696,6 +703,7 @@ class AsyncOperations:
         job_id: str | None = None,
         benchmark: str | None = None,
         baselines: Literal["each", "shared"] | None = None,
+        daily: Literal["all", "none"] | None = None,
         reasoning: Literal["none", "summary", "full"] | None = None,
     ) -> t.ResultsResponse:
         """Get trading results for a day, or for a range with its baselines: `GET /results`."""
@@ -710,6 +718,7 @@ class AsyncOperations:
                 "job_id": job_id,
                 "benchmark": benchmark,
                 "baselines": baselines,
+                "daily": daily,
                 "reasoning": reasoning,
             },
         )
@@ -731,7 +740,7 @@ class AsyncOperations:
         )
         return answer
 
-    async def lineage(self, session_id: int, /, *, action_id: int) -> t.LineageResponse:
+    async def session_lineage(self, session_id: int, /, *, action_id: int) -> t.LineageResponse:
         """Get what led to a fill: its order, the decision, the nodes upstream, and the data and memories seen
         before: `GET /sessions/{session_id}/lineage`.
         """
@@ -815,6 +824,13 @@ class AsyncOperations:
     async def branch_job(self, job_id: str, /, **body: Unpack[t.BranchBody]) -> t.QueuedResponse:
         """Branch a simulation: `POST /simulate/{job_id}/branch`."""
         answer: t.QueuedResponse = await self._json("POST", f"/simulate/{quoted(job_id)}/branch", body=body)
+        return answer
+
+    async def branch_command(self, job_id: str, /, **body: Unpack[t.BranchBody]) -> t.CommandResponse:
+        """Get the command that branches a simulation, without branching it: `POST
+        /simulate/{job_id}/branch/command`.
+        """
+        answer: t.CommandResponse = await self._json("POST", f"/simulate/{quoted(job_id)}/branch/command", body=body)
         return answer
 
     async def cancel_job(self, job_id: str, /) -> t.ChangedResponse:

@@ -135,6 +135,13 @@ class Operations:
         answer: t.QueuedExperimentResponse = self._json("POST", "/experiments", body=body)
         return answer
 
+    def run_command(self, **body: Unpack[t.ExperimentBody]) -> t.CommandResponse:
+        """Get the command that runs an experiment or a single job, without queuing it: `POST
+        /experiments/command`.
+        """
+        answer: t.CommandResponse = self._json("POST", "/experiments/command", body=body)
+        return answer
+
     def estimate_experiment(self, **body: Unpack[t.ExperimentBody]) -> t.EstimateResponse:
         """Estimate what an experiment may take, without queuing it: `POST /experiments/estimate`."""
         answer: t.EstimateResponse = self._json("POST", "/experiments/estimate", body=body)
@@ -684,6 +691,7 @@ class Operations:
         job_id: str | None = None,
         benchmark: str | None = None,
         baselines: Literal["each", "shared"] | None = None,
+        daily: Literal["all", "none"] | None = None,
         reasoning: Literal["none", "summary", "full"] | None = None,
     ) -> t.ResultsResponse:
         """Get trading results for a day, or for a range with its baselines: `GET /results`."""
@@ -698,6 +706,7 @@ class Operations:
                 "job_id": job_id,
                 "benchmark": benchmark,
                 "baselines": baselines,
+                "daily": daily,
                 "reasoning": reasoning,
             },
         )
@@ -719,7 +728,7 @@ class Operations:
         )
         return answer
 
-    def lineage(self, session_id: int, /, *, action_id: int) -> t.LineageResponse:
+    def session_lineage(self, session_id: int, /, *, action_id: int) -> t.LineageResponse:
         """Get what led to a fill: its order, the decision, the nodes upstream, and the data and memories seen
         before: `GET /sessions/{session_id}/lineage`.
         """
@@ -797,6 +806,13 @@ class Operations:
     def branch_job(self, job_id: str, /, **body: Unpack[t.BranchBody]) -> t.QueuedResponse:
         """Branch a simulation: `POST /simulate/{job_id}/branch`."""
         answer: t.QueuedResponse = self._json("POST", f"/simulate/{quoted(job_id)}/branch", body=body)
+        return answer
+
+    def branch_command(self, job_id: str, /, **body: Unpack[t.BranchBody]) -> t.CommandResponse:
+        """Get the command that branches a simulation, without branching it: `POST
+        /simulate/{job_id}/branch/command`.
+        """
+        answer: t.CommandResponse = self._json("POST", f"/simulate/{quoted(job_id)}/branch/command", body=body)
         return answer
 
     def cancel_job(self, job_id: str, /) -> t.ChangedResponse:

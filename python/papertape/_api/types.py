@@ -537,6 +537,12 @@ class Codes(TypedDict):
     step_state: Literal["intent", "done", "abandoned"]
 
 
+class CommandResponse(Deployment):
+    """A request as a command."""
+
+    command: NotRequired[str | None]
+
+
 class CompactBody(TypedDict):
     """What to compact."""
 
@@ -880,6 +886,14 @@ class DecisionResponse(TypedDict):
     rating: NotRequired[str | None]
     recommendation: NotRequired[str | None]
     symbol: str
+
+
+class DecisionText(TypedDict):
+    """The words of a decision."""
+
+    content: str
+    path: str
+    symbol: NotRequired[str | None]
 
 
 class DecomposeBody(TypedDict):
@@ -1398,6 +1412,7 @@ class JobResponse(Deployment):
 class JobSummary(TypedDict):
     """A job in a list."""
 
+    can_resume: bool
     completed_at: NotRequired[str | None]
     created_at: str
     error: NotRequired[str | None]
@@ -2631,6 +2646,7 @@ class SessionHeadResponse(Deployment):
     completed_at: NotRequired[str | None]
     conventions: NotRequired[ConventionsResponse | None]
     date: str
+    decision_texts: list[DecisionText]
     decisions: list[DecisionResponse]
     error: NotRequired[str | None]
     insolvent: NotRequired[InsolvencyResponse | None]

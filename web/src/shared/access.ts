@@ -1,8 +1,13 @@
 import { useQuery } from '@tanstack/react-query'
 import { access } from '@/server/queries'
 
-/** Whether the user may change anything. Until it is known, yes: the server decides in any case. */
+/** Whether the user may only read, as far as is known. */
+export function useIsReadOnly(): boolean {
+  return useQuery(access()).data?.scope === 'read'
+}
+
+/** Whether the user may change anything. Not until it is known; if the server does not say, it decides on each request. */
 export function useCanOperate(): boolean {
-  const { data } = useQuery(access())
-  return data?.scope !== 'read'
+  const { data, isPending } = useQuery(access())
+  return !isPending && data?.scope !== 'read'
 }

@@ -21,6 +21,7 @@ pub use to_body::limit_body;
 
 use crate::app::App;
 use crate::error::ServiceError;
+use crate::resumable::is_log_only;
 pub(crate) use check::agents as resolve_agents;
 pub(crate) use check::check_probe_model;
 pub(crate) use masking::mask_of;
@@ -41,7 +42,6 @@ use papertape_runtime::memory_probe::MemoryProbeConfig;
 use plan::plan;
 pub(crate) use plan::trading_dates;
 use rust_decimal::Decimal;
-use serde_json::Value;
 
 /// A requested simulation.
 #[derive(Clone, Debug, Default)]
@@ -218,18 +218,6 @@ pub async fn resume(app: &App, job: &JobId, budget: Option<BudgetChange>) -> Res
         // It may have started, or even ended, since.
         status => Ok(status),
     }
-}
-
-/// Whether a job has stopped before its end and can be resumed.
-#[must_use]
-pub fn can_resume(status: JobStatus, config: &Value) -> bool {
-    let is_early = matches!(status, JobStatus::Partial | JobStatus::Failed | JobStatus::Cancelled);
-    is_early && !is_log_only(config)
-}
-
-/// Whether a job is the log of another database's job.
-fn is_log_only(config: &Value) -> bool {
-    config.get("imported_from").is_some()
 }
 
 /// Sets the budget of a stopped or queued job. Once resumed, it continues where the old budget ended it.

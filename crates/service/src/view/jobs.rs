@@ -6,7 +6,7 @@ use super::progress::{count, progress};
 use super::{is_llm, job_id, masked, no_job, quality};
 use crate::app::App;
 use crate::error::ServiceError;
-use crate::trigger::can_resume;
+use crate::resumable::can_resume;
 use crate::view::deployment;
 use crate::view::usage::usage;
 use papertape_agents::config::AgentKind;

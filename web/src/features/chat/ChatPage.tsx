@@ -7,6 +7,7 @@ import { useText } from '@/shared/i18n'
 import { useNow } from '@/shared/now'
 import { useTitle } from '@/shared/title'
 import { Icon } from '@/shared/ui/icons'
+import { Operate } from '@/shared/ui/operate'
 import { More } from '@/shared/ui/parts'
 import { Failed, Loading } from '@/shared/ui/states'
 import { Conversation } from './Conversation'
@@ -34,10 +35,12 @@ function Conversations({ selected }: { selected: string | null }) {
   const all = query.data?.pages.flatMap((page) => page.sessions) ?? []
   return (
     <nav className="chat-list" aria-label={t('chat.sessions')}>
-      <Link to="/app/chat" search={{}} className="button">
-        <Icon name="plus" />
-        {t('chat.new')}
-      </Link>
+      <Operate>
+        <Link to="/app/chat" search={{}} className="button">
+          <Icon name="plus" />
+          {t('chat.new')}
+        </Link>
+      </Operate>
       {query.isPending && <Loading rows={4} />}
       {query.error && !query.data && <Failed error={query.error} retry={() => void query.refetch()} />}
       {query.data && all.length === 0 && <p className="panel-body quiet">{t('chat.none')}</p>}

@@ -6,7 +6,7 @@ import type { ChatSession, PendingAction } from '@/server/actions'
 import { useDelta } from '@/server/delta'
 import { chat } from '@/server/queries'
 import { useSendChat } from '@/server/writes'
-import { useCanOperate } from '@/shared/access'
+import { useCanOperate, useIsReadOnly } from '@/shared/access'
 import { useText } from '@/shared/i18n'
 import { Icon } from '@/shared/ui/icons'
 import { More } from '@/shared/ui/parts'
@@ -24,6 +24,7 @@ export function Conversation({ id, onCreated }: Props) {
   const client = useQueryClient()
   const query = useInfiniteQuery({ ...chat(id ?? ''), enabled: id !== null })
   const canOperate = useCanOperate()
+  const isReadOnly = useIsReadOnly()
   const send = useSendChat()
   const [text, setText] = useState('')
   const end = useRef<HTMLDivElement>(null)
@@ -93,7 +94,8 @@ export function Conversation({ id, onCreated }: Props) {
           {id !== null && query.isPending && <Loading />}
           {query.error && !query.data && <Failed error={query.error} retry={() => void query.refetch()} />}
           {id !== null && head === null && <Empty title={t('chat.missing')} />}
-          {id === null && (canOperate ? <Welcome onPick={pick} /> : <Empty title={t('access.read.only')} />)}
+          {id === null && canOperate && <Welcome onPick={pick} />}
+          {id === null && isReadOnly && <Empty title={t('access.read.only')} />}
           <More has={query.hasNextPage} busy={query.isFetchingNextPage} onMore={() => void query.fetchNextPage()} />
           {messages.map((message) => (
             <ChatMessage

@@ -1,4 +1,4 @@
-// What traders remember: lessons of closed trades, theses of open positions, rounds, and compacted archives.
+// What agents remember: lessons of closed trades, theses of open positions, rounds, and compacted archives.
 import { shortId } from '@/shared/ids'
 import { useInfiniteQuery } from '@tanstack/react-query'
 import { useNavigate, useSearch } from '@tanstack/react-router'

@@ -74,7 +74,7 @@ export const zhCodes: CodeTexts = {
     bad_prompt: '提示词渲染失败',
     no_finish_signal: '未读取数据、未下单，也未发出结束信号',
     cut_short: '回答被截断',
-    limit: '外部智能体的请求次数已用完',
+    limit: '外部智能体达到请求次数上限',
     no_decision: '外部智能体未读取数据、未下单，也未给出决策',
     nondeterministic: '外部智能体重新开始当日后行为不一致',
     timed_out: '模型响应超时',
