@@ -34,6 +34,7 @@ export async function startConnection(target) {
     restore() {
       isCut = false
     },
+    isCut: () => isCut,
     close: () => new Promise((resolve) => (server.closeAllConnections(), server.close(resolve))),
   }
 }

@@ -160,7 +160,7 @@ test('the palette opens a session by date and agent, and finds a message', async
   await page.keyboard.press('Control+k')
   const input = page.getByRole('combobox', { name: 'Command palette' })
   await input.fill('2012-03-02 contrarian')
-  const session = page.getByRole('option', { name: /Mar 2, 2012 · house::contrarian/ })
+  const session = page.getByRole('group', { name: 'Sessions' }).getByRole('option', { name: /Mar 2, 2012 · house::contrarian/ })
   await session.waitFor()
   assert.deepEqual(await world.violations(page, 'palette'), [])
   await session.click()

@@ -58,6 +58,6 @@ pub(super) async fn command(
     Body(body): Body<BranchBody>,
 ) -> ApiResult<CommandResponse> {
     let parent = view::job_summary(&app, job_id(&job)?.as_str()).await?;
-    let command = branch_command(&parent.job_id, &body);
+    let command = branch_command(&parent.job_id, body)?;
     Ok(Json(CommandResponse { command, deployment: view::deployment(&app) }))
 }

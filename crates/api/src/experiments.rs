@@ -94,6 +94,8 @@ pub(super) async fn command(
     State(app): State<App>,
     Body(body): Body<ExperimentBody>,
 ) -> ApiResult<CommandResponse> {
-    let command = run_command(&app.config, &ExperimentRequest::of(body)?);
+    let request = ExperimentRequest::of(body)?;
+    experiments::check(&app, &request).await?;
+    let command = run_command(&app.config, &request);
     Ok(Json(CommandResponse { command, deployment: view::deployment(&app) }))
 }

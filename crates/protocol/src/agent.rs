@@ -1,7 +1,7 @@
 //! Agents, as a request defines them.
 
 use crate::desk::DeskBody;
-use crate::fields::{JsonObject, MAX_INT64, whole};
+use crate::fields::{JsonObject, MAX_INT64, whole, whole32};
 use papertape_core::language::Language;
 use papertape_core::message::Sampling;
 use serde::{Deserialize, Serialize};
@@ -84,6 +84,7 @@ pub struct SamplingBody {
     /// 0 to 1.
     pub top_p: Option<f64>,
     /// The maximum number of output tokens of one response.
+    #[serde(default, deserialize_with = "whole32")]
     pub max_tokens: Option<u32>,
     /// The provider's sampling seed.
     #[serde(default, deserialize_with = "whole::<_, MAX_INT64>")]
@@ -100,8 +101,10 @@ pub struct SamplingBody {
 pub struct LimitsBody {
     /// The maximum number of model calls of one day's conversation; of a desk, of each analyst's.
     #[schema(minimum = 1)]
+    #[serde(default, deserialize_with = "whole32")]
     pub max_steps: Option<u32>,
     /// The maximum number of attempts per call.
+    #[serde(default, deserialize_with = "whole32")]
     pub max_attempts: Option<u32>,
     /// The timeout of one attempt, in seconds.
     #[serde(default, deserialize_with = "whole::<_, WEEK_SECS>")]
@@ -113,8 +116,10 @@ pub struct LimitsBody {
     pub session_timeout_secs: Option<u64>,
     /// The maximum number of requests of an external agent's day; absent: 500.
     #[schema(minimum = 1)]
+    #[serde(default, deserialize_with = "whole32")]
     pub max_requests: Option<u32>,
     /// The maximum number of orders of an external agent's day; absent: 100.
+    #[serde(default, deserialize_with = "whole32")]
     pub max_orders: Option<u32>,
 }
 

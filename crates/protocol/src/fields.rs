@@ -96,6 +96,15 @@ pub fn parts<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<u32>, 
     }
 }
 
+/// A whole number that fits into 32 bits with a sign, as the OpenAPI document says of it.
+///
+/// # Errors
+/// A larger number.
+pub fn whole32<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<u32>, D::Error> {
+    let number = whole::<D, { i32::MAX as u64 }>(deserializer)?;
+    number.map(u32::try_from).transpose().map_err(D::Error::custom)
+}
+
 /// A whole number from 0 to `MAX`.
 ///
 /// # Errors

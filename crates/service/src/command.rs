@@ -1,6 +1,7 @@
 //! Requests as commands for a terminal. Tests parse the commands and compare what they request.
 
 use crate::config::Config;
+use crate::error::ServiceError;
 use crate::experiments::ExperimentRequest;
 use crate::trigger::Request;
 use papertape_agents::config::{
@@ -9,6 +10,8 @@ use papertape_agents::config::{
 use papertape_core::broker::CostModel;
 use papertape_core::language::Language;
 use papertape_core::market::MaskKind;
+use papertape_core::message::Sampling;
+use papertape_protocol::fields::JsonObject;
 use papertape_protocol::simulate::BranchBody;
 use papertape_runtime::budget::Limit;
 use rust_decimal::Decimal;
@@ -34,12 +37,18 @@ pub fn run_command(config: &Config, request: &ExperimentRequest) -> Option<Strin
 }
 
 /// `papertape branch` with the options that make this request; `None` if no options do.
-#[must_use]
-pub fn branch_command(job: &str, body: &BranchBody) -> Option<String> {
+///
+/// # Errors
+/// Sampling parameters out of range.
+pub fn branch_command(job: &str, body: BranchBody) -> Result<Option<String>, ServiceError> {
     // The command reads a file where the text begins so.
     let is_file = body.instructions.as_ref().is_some_and(|text| text.starts_with('@'));
-    if body.sampling.is_some() || is_file {
-        return None;
+    let sampling = body.sampling.map(|JsonObject(sampling)| Sampling::from(sampling));
+    if let Some(sampling) = &sampling {
+        sampling.check().map_err(|message| ServiceError::invalid("sampling", message))?;
+    }
+    if sampling.is_some() || is_file {
+        return Ok(None);
     }
     let mut command = Command::new("papertape branch");
     command.word(job);
@@ -48,7 +57,7 @@ pub fn branch_command(job: &str, body: &BranchBody) -> Option<String> {
     command.option("at", body.node.as_deref());
     command.option("model", body.model.as_deref());
     command.option("instructions", body.instructions.as_deref());
-    Some(command.text)
+    Ok(Some(command.text))
 }
 
 /// The options that all agents share, and their names.

@@ -117,8 +117,15 @@ async fn a_request_without_options_has_no_command() {
     ] {
         assert_eq!(command(&world, &body(&changes)).await, None, "{changes}");
     }
-    let answer = world.post("/experiments/command", &json!({"simulation": {"end_date": "noon"}})).await;
-    assert_eq!(answer.status, 400, "{}", answer.text);
+    for invalid in [
+        json!({"trials": 101}),
+        json!({"symbols": ["NONE"]}),
+        json!({"models": null, "agents": [solo("house::momentum", &json!({"sampling": {"max_tokens": 3_000_000_000_u32}}))]}),
+        json!({"end_date": "noon"}),
+    ] {
+        let answer = world.post("/experiments/command", &body(&invalid)).await;
+        assert_eq!(answer.status, 400, "{invalid}: {}", answer.text);
+    }
 }
 
 /// Goal: the command of a branch names the job and each change; a missing job is not found.
@@ -139,6 +146,8 @@ async fn a_branch_has_its_command() {
     ] {
         assert_eq!(world.post(&path, &body).await.json()["command"], Value::Null, "{body}");
     }
+    let invalid = json!({"date": "2012-10-02", "sampling": {"temperature": 3}});
+    assert_eq!(world.post(&path, &invalid).await.status, 400);
     let body = json!({"date": "2012-10-02"});
     let missing = world.post("/simulate/00000000-0000-4000-8000-000000000000/branch/command", &body).await;
     assert_eq!(missing.status, 404, "{}", missing.text);
@@ -151,7 +160,7 @@ proptest! {
         let branch: BranchBody = serde_json::from_value(
             json!({"date": "2012-10-02", "agent": &name, "instructions": &text}),
         ).expect("a body");
-        let args = shlex::split(&branch_command("job", &branch).expect("a command")).expect("it is quoted");
+        let args = shlex::split(&branch_command("job", branch).expect("it is valid").expect("a command")).expect("it is quoted");
         let value = |option: &str| {
             let at = args.iter().position(|arg| arg == option);
             let joined = args.iter().find_map(|arg| arg.strip_prefix(&format!("{option}=")));

@@ -115,6 +115,23 @@ pub async fn estimate(
     Ok((prepared.manifest, estimate, warnings))
 }
 
+/// Checks a request as if it were queued: as an experiment, or as a single job if it is one.
+///
+/// # Errors
+/// An invalid field, or a database error.
+pub async fn check(app: &App, request: &ExperimentRequest) -> Result<(), ServiceError> {
+    let is_single = request.trials == 1
+        && request.windows.is_none()
+        && request.compare.is_none()
+        && request.masks.is_empty();
+    if is_single {
+        trigger::prepare(app, &request.simulation).await?;
+    } else {
+        plan::plan(app, request).await?;
+    }
+    Ok(())
+}
+
 /// Plans an experiment and queues all its jobs, or none.
 ///
 /// # Errors

@@ -35,7 +35,7 @@ export const zhRuns: Record<keyof typeof enRuns, string> = {
   'runs.experiment': '实验',
   'runs.experiment.title': '实验 {experiment}：窗口 {window}，第 {trial} 次试验',
   'labels.edit': '编辑标签',
-  'labels.edit.of': '编辑 {run} 的标签',
+  'labels.edit.of': '编辑标签：{run}',
   'labels.name': '名称',
   'labels.tags': '标签',
   'labels.tags.hint': '用逗号分隔，最多 20 个',
