@@ -36,6 +36,14 @@ export async function startWorld({ hasTokens = false } = {}) {
   const server = spawn(binary, ['--config', config, '--data-dir', join(home, 'data'), 'serve', '--json', '--listen', '127.0.0.1:0'], { stdio: ['ignore', 'pipe', 'pipe'] })
   let log = ''
   server.stderr.on('data', (text) => (log += text))
+  const problems = []
+  let isClosing = false
+  const exited = new Promise((resolve) => {
+    server.on('exit', (code, signal) => {
+      if (!isClosing) problems.push(`the server exited with ${code ?? signal}: ${log}`)
+      resolve()
+    })
+  })
   const url = await new Promise((resolve, reject) => {
     let out = ''
     server.stdout.on('data', (text) => {
@@ -43,11 +51,10 @@ export async function startWorld({ hasTokens = false } = {}) {
       const found = /"url":\s*"([^"]+)"/.exec(out)
       if (found) resolve(found[1])
     })
-    server.on('exit', (code) => reject(new Error(`the server exited with ${code}: ${log}`)))
+    void exited.then(() => reject(new Error(problems.join('\n'))))
   })
   const connection = await startConnection(url)
   const browser = await chromium.launch({ executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium', args: ['--no-sandbox'] })
-  const problems = []
 
   async function json(method, path, body) {
     const response = await fetch(url + path, { method, headers: { 'Content-Type': 'application/json', 'Accept-Language': 'en', ...authorization }, body: body && JSON.stringify(body) })
@@ -104,15 +111,14 @@ export async function startWorld({ hasTokens = false } = {}) {
       })
       return violations.map((one) => `${what}: ${one}`)
     },
-    /** Fails if any page had an error, including content policy violations. */
+    /** Fails if the server has exited, or any page had an error, including content policy violations. */
     assertNoProblems() {
       assert.deepEqual(problems, [])
     },
     async close() {
       await browser.close()
       await connection.close()
-      server.removeAllListeners('exit')
-      const exited = new Promise((resolve) => server.on('exit', resolve))
+      isClosing = true
       models.release()
       server.kill('SIGTERM')
       await exited
