@@ -142,7 +142,7 @@ if TYPE_CHECKING:
 """,
     ]
     aliases = []
-    for name, schema in sorted(schemas.items()):
+    for name, schema in bases_first(schemas):
         base, body = "TypedDict", schema
         if "allOf" in schema:
             base, body = type_of(schema["allOf"][0]), schema["allOf"][1]
@@ -169,9 +169,23 @@ if TYPE_CHECKING:
         if "$ref" in json.dumps(schema) and " | " in kind:
             kind = "Union[" + ", ".join(f'"{one}"' for one in kind.split(" | ")) + "]"
         parts.append(f"\n\n{name} = {kind}\n".replace("\n\n\n", "\n\n"))
-    # A class comes before those that extend it.
-    first = [part for part in parts if part.startswith("\n\nclass Deployment(")]
-    return "".join([*parts[:2], *first, *(part for part in parts[2:] if part not in first)])
+    return "".join(parts)
+
+
+def bases_first(schemas: dict[str, Any]) -> list[tuple[str, Any]]:
+    """The schemas by name, each after the one that it extends: a class can only name a base that is there."""
+    ordered: dict[str, Any] = {}
+
+    def add(name: str) -> None:
+        if name not in ordered:
+            extended = schemas[name].get("allOf", ({},))[0].get("$ref")
+            if extended:
+                add(extended.rpartition("/")[2])
+            ordered[name] = schemas[name]
+
+    for name in sorted(schemas):
+        add(name)
+    return list(ordered.items())
 
 
 def spelled(name: str) -> str:

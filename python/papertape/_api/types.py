@@ -8,14 +8,6 @@ if TYPE_CHECKING:
     from typing_extensions import NotRequired
 
 
-class Deployment(TypedDict):
-    """The mode that the server runs in; part of most responses."""
-
-    deployment_mode: str
-    is_dev_mode: bool
-    preserve_dev_data: NotRequired[bool | None]
-
-
 class AccessResponse(TypedDict):
     """The caller and its scope."""
 
@@ -29,6 +21,14 @@ class ActionRefResponse(TypedDict):
 
     id: str
     type: str
+
+
+class Deployment(TypedDict):
+    """The mode that the server runs in; part of most responses."""
+
+    deployment_mode: str
+    is_dev_mode: bool
+    preserve_dev_data: NotRequired[bool | None]
 
 
 class ActionsResponse(Deployment):
@@ -1545,6 +1545,16 @@ class LineageCut(TypedDict):
     symbol: str
 
 
+class RecalledItem(TypedDict):
+    """One recalled memory."""
+
+    job_id: NotRequired[str | None]
+    known_at: str
+    memory_id: str
+    memory_type: str
+    text: str
+
+
 class LineageMemory(RecalledItem):
     """A recalled memory with its step."""
 
@@ -2350,16 +2360,6 @@ class RecalledBlock(TypedDict):
 
     items: list[RecalledItem]
     path: str
-    text: str
-
-
-class RecalledItem(TypedDict):
-    """One recalled memory."""
-
-    job_id: NotRequired[str | None]
-    known_at: str
-    memory_id: str
-    memory_type: str
     text: str
 
 
