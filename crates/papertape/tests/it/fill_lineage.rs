@@ -108,7 +108,18 @@ async fn desk_fill(desk: &DeskWorld) -> Value {
     let job = job.to_string();
     let bought = fills(&desk.world, &job, "2012-10-01").await;
     let fill = bought.iter().find(|trade| trade["symbol"] == "IBM").expect("IBM is bought").clone();
-    lineage(&desk.world, session(&desk.world, &job, "2012-10-01").await, &fill["action_id"]).await
+    let id = session(&desk.world, &job, "2012-10-01").await;
+    let found = lineage(&desk.world, id, &fill["action_id"]).await;
+    // The session's head has the words of each instrument's decision, and they are those of the lineage.
+    let head = desk.world.good(&format!("/sessions/{id}")).await;
+    let texts = list(&head, "decision_texts");
+    let symbols: Vec<&str> = texts.iter().filter_map(|text| text["symbol"].as_str()).collect();
+    assert_eq!(symbols, ["AAPL", "IBM"]);
+    assert_eq!(
+        (&texts[1]["path"], &texts[1]["content"]),
+        (&found["decision"]["path"], &found["decision"]["content"])
+    );
+    found
 }
 
 /// Goal: a desk's fill leads to the decision on its own instrument, the nodes upstream, nearest first, and how the
