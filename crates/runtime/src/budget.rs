@@ -1,6 +1,7 @@
 //! Budgets in tokens and USD: per job, per agent and per day, plus a separate one for summaries. Reserved before
 //! a call, settled after it, rebuilt from the record on resume.
 
+use crate::overruns::Overrun;
 use crate::sync::lock;
 use papertape_core::id::AgentName;
 use papertape_core::message::{FailureKind, ModelReply, ModelRequest, Usage};
@@ -234,6 +235,8 @@ pub struct Budgets {
     totals: Mutex<Totals>,
     /// Of a job or part that shares limits with others: its shares of them.
     shares: Option<Mutex<Shares>>,
+    /// What the calls of all that share these limits have used beyond their reservations.
+    overrun: Option<Overrun>,
 }
 
 /// What a job or part may spend without requesting more. Unlimited where no shared limit is.
@@ -241,8 +244,6 @@ pub struct Budgets {
 struct Shares {
     sessions: Limit,
     summaries: Limit,
-    /// The most that a call has used beyond its reservation.
-    overrun: Spend,
 }
 
 /// Why an amount cannot be reserved.
@@ -263,13 +264,13 @@ impl Budgets {
             let line = BudgetLine { agent: row.agent, date: row.date, detached: row.detached };
             totals.change(&line, |total| total.used.add(Spend::of(&row.usage, Some(row.cost_usd))));
         }
-        Self { budget, totals: Mutex::new(totals), shares: None }
+        Self { budget, totals: Mutex::new(totals), shares: None, overrun: None }
     }
 
     /// The same for a job or part that shares limits: those of its experiment, and if it is a part, those of its job. It
-    /// needs a share before it spends anything.
+    /// needs a share before it spends anything. `overrun` is that of all that share them.
     #[must_use]
-    pub fn sharing(self, experiment: Option<Limit>, is_part: bool) -> Self {
+    pub fn sharing(self, experiment: Option<Limit>, is_part: bool, overrun: Overrun) -> Self {
         let none = |limits: &[Limit]| Limit {
             tokens: limits.iter().any(|limit| limit.tokens.is_some()).then_some(0),
             usd: limits.iter().any(|limit| limit.usd.is_some()).then_some(Decimal::ZERO),
@@ -279,17 +280,19 @@ impl Budgets {
             false => (Limit::default(), Limit::default()),
         };
         let sessions = none(&[experiment.unwrap_or_default(), job]);
-        let shares = Shares { sessions, summaries: none(&[summaries]), overrun: Spend::default() };
-        let is_shared = experiment.is_some() || is_part;
-        Self { shares: is_shared.then(|| Mutex::new(shares)), ..self }
+        let shares = Shares { sessions, summaries: none(&[summaries]) };
+        match experiment.is_some() || is_part {
+            true => Self { shares: Some(Mutex::new(shares)), overrun: Some(overrun), ..self },
+            false => self,
+        }
     }
 
     /// What to reserve for a call that is estimated to use this amount. If calls have used more than their estimates, so may
     /// this one, and the same may happen at the same time in every job or part that shares the limit.
     #[must_use]
     pub fn expected(&self, mut amount: Spend) -> Spend {
-        if let Some(shares) = &self.shares {
-            amount.add(lock(shares).overrun);
+        if let Some(overrun) = &self.overrun {
+            amount.add(*lock(overrun));
         }
         amount
     }
@@ -372,12 +375,12 @@ impl Budgets {
 
     /// Replaces a reservation with the actual usage.
     pub fn settle(&self, line: &BudgetLine, reserved: Spend, used: Spend) {
-        if let Some(shares) = self.shares.as_ref().filter(|_| reserved != Spend::default()) {
+        if let Some(overrun) = self.overrun.as_ref().filter(|_| reserved != Spend::default()) {
             let mut over = used;
             over.subtract(reserved);
-            let mut shares = lock(shares);
-            shares.overrun.tokens = shares.overrun.tokens.max(over.tokens);
-            shares.overrun.usd = shares.overrun.usd.max(over.usd);
+            let mut overrun = lock(overrun);
+            overrun.tokens = overrun.tokens.max(over.tokens);
+            overrun.usd = overrun.usd.max(over.usd);
         }
         lock(&self.totals).change(line, |total| {
             total.reserved.subtract(reserved);

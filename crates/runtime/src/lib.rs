@@ -22,6 +22,7 @@ mod job_run;
 pub mod job_runner;
 pub mod jobs;
 pub mod memory_probe;
+pub mod overruns;
 pub mod profile;
 mod queue_wait;
 pub mod replay;

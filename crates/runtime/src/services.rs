@@ -2,6 +2,7 @@
 
 use crate::config::{SimulationConfig, decode};
 use crate::doors::Doors;
+use crate::overruns::Overruns;
 use papertape_agents::prompt::PromptSet;
 use papertape_core::external::ExternalAgents;
 use papertape_core::id::ContentHash;
@@ -31,6 +32,8 @@ pub struct Services {
     pub queue: Arc<dyn Queue>,
     /// The limits that jobs, or parts of one, share.
     pub shared_budgets: Arc<dyn SharedBudgets>,
+    /// What the calls of those that share a limit have used beyond their reservations.
+    pub overruns: Arc<Overruns>,
     /// The action log.
     pub actions: Arc<dyn ActionLog>,
     /// Models.

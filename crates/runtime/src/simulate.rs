@@ -59,7 +59,10 @@ pub(crate) async fn run(job: ClaimedJob<'_>) -> Result<JobOutcome, SessionStop> 
         usage.retain(|usage| config.agents.iter().any(|agent| agent.name == usage.agent));
     }
     let experiment = services.shared_budgets.experiment_limit(id).await.map_err(stop_of)?;
-    let budgets = Budgets::rebuild(config.budget, usage).sharing(experiment, is_part);
+    let owner = experiment.as_ref().map_or(id.as_str(), |(experiment, _)| experiment.as_str());
+    let overrun = services.overruns.of(owner);
+    let limit = experiment.as_ref().map(|(_, limit)| *limit);
+    let budgets = Budgets::rebuild(config.budget, usage).sharing(limit, is_part, overrun);
     let is_own = |name: &AgentName| config.agents.iter().any(|agent| agent.name == *name);
     let open_calls = shared_budgets::reserve_open_calls(services, job.lease, &budgets, is_own);
     let open_calls = open_calls.await.map_err(stop_of)?;

@@ -86,6 +86,7 @@ impl App {
             record: Arc::clone(&telemetry).record(Arc::new(store.clone())),
             queue: Arc::new(store.clone()),
             shared_budgets: Arc::new(store.clone()),
+            overruns: Arc::default(),
             actions: Arc::clone(&telemetry).actions(Arc::new(store.clone())),
             models: Arc::clone(&telemetry).models(Arc::new(models)),
             tools: Arc::new(ExternalTools::new(tools(config.tools.clone()), Arc::clone(&embeddings))),

@@ -25,13 +25,10 @@ const OF_LEFT: u32 = 2;
 const OF_LIMIT: u32 = 16;
 
 impl SharedBudgets for Store {
-    fn experiment_limit<'a>(&'a self, job: &'a JobId) -> RecordFuture<'a, Option<Limit>> {
+    fn experiment_limit<'a>(&'a self, job: &'a JobId) -> RecordFuture<'a, Option<(ExperimentId, Limit)>> {
         port(self.read_with(job.clone(), |db, job| {
-            async move {
-                let limit = experiment(db, job, "").await?.map(|(_, limit)| limit);
-                Ok(limit.filter(|limit| *limit != Limit::default()))
-            }
-            .boxed()
+            async move { Ok(experiment(db, job, "").await?.filter(|(_, limit)| *limit != Limit::default())) }
+                .boxed()
         }))
     }
 

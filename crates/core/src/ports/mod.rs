@@ -2,7 +2,7 @@
 
 use crate::budget::{Limit, ShareOutcome, ShareRequest};
 use crate::external::{DoorProtocol, ModelDoorRequest, ModelDoorResponse};
-use crate::id::{AgentName, ContentHash, JobId};
+use crate::id::{AgentName, ContentHash, ExperimentId, JobId};
 use crate::job::stop_reason;
 use crate::message::{CallFailure, FailureKind, ModelName, ModelReply, ModelRequest, ToolSpec, Usage};
 use crate::plan::PlanError;
@@ -253,8 +253,8 @@ pub trait RecordStore: Send + Sync {
 /// that runs has a share, which includes its usage. The shares under a limit never add up to more than the limit, unless
 /// a call has used more than was reserved for it.
 pub trait SharedBudgets: Send + Sync {
-    /// The limit of the experiment that a job belongs to; `None` if it belongs to none, or to one without a limit.
-    fn experiment_limit<'a>(&'a self, job: &'a JobId) -> RecordFuture<'a, Option<Limit>>;
+    /// The experiment that a job belongs to, and its limit; `None` if it belongs to none, or to one without a limit.
+    fn experiment_limit<'a>(&'a self, job: &'a JobId) -> RecordFuture<'a, Option<(ExperimentId, Limit)>>;
 
     /// Replaces the share of a claimed job or part by what it holds and needs, if that is left, or by what it holds. A
     /// share outlives its worker, until the next worker replaces it or the job or part ends.

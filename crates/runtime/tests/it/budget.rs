@@ -4,6 +4,7 @@ use crate::stage::{Stage, done, fails, price, turn_of, usual};
 use papertape_core::message::{FailureKind, Message, ModelRequest, Sampling, ToolChoice, Usage};
 use papertape_core::record::{JobStatus, UsageTotal};
 use papertape_runtime::budget::{Budget, BudgetLine, Budgets, Limit, Spend};
+use papertape_runtime::overruns::Overruns;
 use rust_decimal::Decimal;
 
 fn account(agent: &str, day: i8, detached: bool) -> BudgetLine {
@@ -99,6 +100,30 @@ fn what_is_used_and_what_is_reserved_are_told_apart() {
     budgets.reserve_unchecked(&account("c", 2, false), tokens(5));
     let error = budgets.reserve(&account("b", 2, false), tokens(25)).expect_err("over");
     assert!(error.contains("45 tokens used, 35 reserved"), "{error}");
+}
+
+// Goal: what a call has used beyond its reservation is reserved in addition by every job that shares the limit, also by
+// one that starts later, and by no other.
+#[test]
+fn an_overrun_is_reserved_by_all_that_share_the_limit() {
+    let overruns = Overruns::default();
+    let job = |owner| {
+        let budgets = Budgets::rebuild(Budget::default(), Vec::new());
+        budgets.sharing(Some(limit(1_000)), false, overruns.of(owner))
+    };
+    let who = account("a", 2, false);
+    let first = job("one experiment");
+    assert_eq!(first.expected(tokens(100)), tokens(100));
+    first.settle(&who, tokens(100), tokens(130));
+    first.settle(&who, tokens(100), tokens(110));
+    assert_eq!(first.expected(tokens(100)), tokens(130));
+    assert_eq!(job("one experiment").expected(tokens(100)), tokens(130), "a job that starts later");
+    assert_eq!(job("another").expected(tokens(100)), tokens(100));
+    let alone =
+        Budgets::rebuild(Budget::default(), Vec::new()).sharing(None, false, overruns.of("one experiment"));
+    assert_eq!(alone.expected(tokens(100)), tokens(100), "it shares no limit");
+    drop((first, alone));
+    assert_eq!(job("one experiment").expected(tokens(100)), tokens(100), "nobody remembers it");
 }
 
 // Goal: usage replaces the reservation; a rebuilt budget starts from the record.

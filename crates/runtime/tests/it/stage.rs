@@ -337,6 +337,7 @@ impl Stage {
             record: FaultyStore::new(Arc::clone(&record) as Arc<dyn RecordStore>, &self.points),
             queue: Arc::clone(&record) as Arc<dyn Queue>,
             shared_budgets: Arc::clone(&record) as _,
+            overruns: Arc::default(),
             actions: record,
             models,
             tools: Arc::new(NoTools),

@@ -123,7 +123,8 @@ async fn grants_never_exceed_the_limit(place: Place) {
     assert_eq!(free, ShareOutcome::Granted(Limit::default()));
 
     let (first, second) = (claim(&store, "1").await, claim(&store, "2").await);
-    assert_eq!(store.experiment_limit(&first.job).await.expect("reads"), Some(limit));
+    let found = store.experiment_limit(&first.job).await.expect("reads");
+    assert_eq!(found, Some((ExperimentId::new("e"), limit)));
     assert_eq!(share(&store, &first, 0, 100).await, Ok(120), "and a slice");
     assert_eq!(share(&store, &second, 0, 700).await, Ok(720));
     assert_eq!(share(&store, &first, 120, 161).await, Err((Experiment, 840)));
