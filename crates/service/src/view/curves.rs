@@ -1,7 +1,7 @@
 //! The curves of a run: each agent's value and status on each day. A few bytes per model-day, so that ten years of
 //! ten agents load at once; the numbers are those of [`super::results`].
 
-use super::results::Researched;
+use super::results::FullResearch;
 use super::{is_llm, job_id, masked, no_job};
 use crate::app::App;
 use crate::error::ServiceError;
@@ -61,12 +61,13 @@ fn drawn(found: JobCurves, deployment: Deployment) -> Result<CurvesResponse, Ser
             curve.done_before = DoneBefore::spans(&found.job.id, days.iter().map(|(date, job)| (*date, job)));
         }
     }
+    let mut full_research = FullResearch::default();
     for close in found.closes {
         let (Some(curve), Ok(at)) = (agents.get_mut(&close.agent), dates.binary_search(&close.date)) else {
             continue;
         };
         curve.portfolio_values[at] = Some(number(close.portfolio_value.0));
-        curve.full_research[at] = Some(Researched::read(Some(&close.metadata)).is_full());
+        curve.full_research[at] = Some(full_research.of(&close.metadata));
     }
     let mut agents: Vec<AgentCurve> = agents.into_values().collect();
     if let Some(config) = &config {

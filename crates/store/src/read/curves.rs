@@ -1,5 +1,7 @@
 //! The data of a job's charts: as few columns as possible, because there may be tens of thousands of model-days.
 
+use super::by_key;
+use crate::db::Db;
 use crate::error::Result;
 use crate::rows::JOB;
 use crate::store::Store;
@@ -7,8 +9,9 @@ use crate::value::{from_row, params};
 use futures::FutureExt as _;
 use papertape_core::id::{AgentName, JobId};
 use papertape_core::money::Money;
-use papertape_core::record::{DayStatus, JobRow, StartingPosition};
+use papertape_core::record::{DayStatus, JobRow, SessionId, StartingPosition};
 use papertape_core::time::Date;
+use std::collections::BTreeMap;
 
 /// A job's model-days and their closes.
 #[derive(Clone, Debug)]
@@ -61,22 +64,38 @@ impl Store {
                     WHERE job_id = $1 ORDER BY date, model";
                 let days = db.all(sql, params![id]).await?;
                 let sql = format!(
-                    "{CLOSED} SELECT s.model, s.starting_position
-                     FROM closed c JOIN trading_sessions s ON s.id = c.id
-                     JOIN (SELECT model, min(date) AS first FROM closed GROUP BY model) f
-                         ON f.model = s.model AND f.first = s.date"
-                );
-                let mut starts = Vec::new();
-                for mut row in db.query(&sql, params![id]).await? {
-                    starts.push((row.get()?, row.document::<StartingPosition>()?.portfolio_value));
-                }
-                let sql = format!(
-                    "{CLOSED} SELECT s.model, s.date, s.portfolio_value, s.metadata
+                    "{CLOSED} SELECT s.id, s.model, s.date, s.portfolio_value, s.metadata
                      FROM closed c JOIN trading_sessions s ON s.id = c.id"
                 );
-                let closes = db.all(&sql, params![id]).await?;
+                let found: Vec<(SessionId, Close)> = db.all(&sql, params![id]).await?;
+                let mut first: BTreeMap<&AgentName, (Date, SessionId)> = BTreeMap::new();
+                for (session, close) in &found {
+                    let at = (close.date, *session);
+                    first.entry(&close.agent).and_modify(|first| *first = at.min(*first)).or_insert(at);
+                }
+                let first: Vec<SessionId> = first.into_values().map(|(_, session)| session).collect();
+                let starts = starting_values(db, &first).await?;
+                let closes = found.into_iter().map(|(_, close)| close).collect();
                 Ok(Some(JobCurves { job, cancel_requested, days, starts, closes }))
             }.boxed() })
         .await
     }
 }
+
+/// The agents' portfolio values at the start of these sessions.
+async fn starting_values(db: &mut dyn Db, sessions: &[SessionId]) -> Result<Vec<(AgentName, Money)>> {
+    let sql = "SELECT id, model, starting_position FROM trading_sessions WHERE id IN (?)";
+    let found: BTreeMap<SessionId, Vec<Start>> = by_key(db, sql, sessions).await?;
+    Ok(found
+        .into_values()
+        .flatten()
+        .map(|Start { agent, portfolio_value }| (agent, portfolio_value))
+        .collect())
+}
+
+struct Start {
+    agent: AgentName,
+    portfolio_value: Money,
+}
+
+from_row! { impl row => Start { agent, portfolio_value: row.document::<StartingPosition>()?.portfolio_value } }

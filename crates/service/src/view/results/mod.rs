@@ -46,8 +46,8 @@ pub(super) use baseline::BaselineCache;
 pub(super) use benchmark::opens_account;
 pub(super) use load::sessions;
 pub(super) use point_in_time::{reason as unverified_reason, reason_of_mark};
-pub(super) use researched::Researched;
 pub(crate) use researched::is_full_research;
+pub(super) use researched::{FullResearch, Researched};
 pub(super) use schedule::ScheduleGround;
 pub(super) use series::{AgentSeries, RefilledValues, SeriesDay, agent_series};
 
