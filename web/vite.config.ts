@@ -16,6 +16,17 @@ export default defineConfig({
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
     reportCompressedSize: false,
+    rolldownOptions: {
+      output: {
+        codeSplitting: {
+          // A page is a few files, not thirty: each costs a request, and a browser has six at a time.
+          groups: [
+            { name: 'initial', tags: ['$initial'], priority: 2 },
+            { name: 'shared', test: /[\\/](src[\\/](shared|server|transcript|features[\\/]jobLog)|@tanstack)[\\/]/, minShareCount: 2, priority: 1 },
+          ],
+        },
+      },
+    },
   },
   server: {
     // A test reads the document of the API, which the server's tests keep.

@@ -17,10 +17,10 @@ const VIEWS = [
   { name: 'metrics of this run', address: long, stands: '.grid-table tbody tr:nth-child(10) td.num', scrolls: null },
   { name: 'one year of its days', address: long, before: (page) => page.getByRole('button', { name: '2008', exact: true }).click(), stands: '.strip a.day', scrolls: null },
   { name: 'trades of one of its agents', address: `${long}?tab=trades`, stands: '.grid-table tbody tr:nth-child(20)', scrolls: null },
-  { name: 'action log of this run', address: `${long}?tab=log`, stands: '.job-log-row', scrolls: '.job-log-box' },
-  { name: 'list of both runs', address: '/app/runs', stands: '.runs-row .num .up, .runs-row .num .down', scrolls: null },
+  { name: 'action log of this run', address: `${long}?tab=log`, stands: '[role="log"] [data-status]', scrolls: '[role="log"]' },
+  { name: 'list of both runs', address: '/app/runs', stands: '[data-run] .num .up, [data-run] .num .down', scrolls: null },
   { name: 'session of 30,000 messages', address: `${talk}?view=conversation`, stands: '.transcript .message', scrolls: '.transcript-box' },
-  { name: 'tape of this session', address: `${talk}?view=tape`, stands: '.tape-row', scrolls: '.tape' },
+  { name: 'tape of this session', address: `${talk}?view=tape`, stands: '[aria-rowindex="2"]', scrolls: '[role="region"][tabindex="0"]' },
 ]
 
 await report(world, VIEWS)

@@ -14,7 +14,7 @@ async function toTheEnd(page, selector) {
     window.longTasks.length = 0
     const box = document.querySelector(selector)
     const frame = () => new Promise(requestAnimationFrame)
-    const loaded = () => Number(/[\d,]+/.exec(document.querySelector('.runs-tools [role="status"]').textContent)[0].replace(/,/g, ''))
+    const loaded = () => Number(/[\d,]+/.exec(document.querySelector('main [role="status"]').textContent)[0].replace(/,/g, ''))
     const began = performance.now()
     while (performance.now() - began < 120_000 && (loaded() < count || box.scrollTop + box.clientHeight < box.scrollHeight - 2)) {
       box.scrollTop += 900
@@ -30,13 +30,13 @@ async function toTheEnd(page, selector) {
   }, [selector, count])
 }
 
-const rows = '.runs-place .runs-link'
+const rows = '[data-run] [data-column="run"] a'
 await report(world, [
   { name: `${count} runs, first rows`, address: '/app/runs', stands: rows, scrolls: null },
-  { name: 'the same, with results', address: '/app/runs', stands: '.runs-place .num .up, .runs-place .num .down, .runs-place .num .runs-line span', scrolls: null },
-  { name: 'the same, scrolled to the last run', address: '/app/runs', stands: rows, scrolls: '.runs-box', scroll: toTheEnd },
-  { name: 'sorted by name', address: '/app/runs?sort=name', stands: rows, scrolls: '.runs-box' },
-  { name: 'worst quality first', address: '/app/runs?sort=-quality', stands: rows, scrolls: '.runs-box' },
-  { name: 'searched', address: '/app/runs?search=contrarian', stands: rows, scrolls: '.runs-box' },
+  { name: 'the same, with results', address: '/app/runs', stands: '[data-run] .num .up, [data-run] .num .down, [data-run] .num span span', scrolls: null },
+  { name: 'the same, scrolled to the last run', address: '/app/runs', stands: rows, scrolls: '[role="table"]', scroll: toTheEnd },
+  { name: 'sorted by name', address: '/app/runs?sort=name', stands: rows, scrolls: '[role="table"]' },
+  { name: 'worst quality first', address: '/app/runs?sort=-quality', stands: rows, scrolls: '[role="table"]' },
+  { name: 'searched', address: '/app/runs?search=contrarian', stands: rows, scrolls: '[role="table"]' },
 ])
 await world.close()

@@ -66,7 +66,7 @@ before(async () => {
     ['/app/plans', text('Autumn'), [['button', 'New plan']]],
     [
       `/app/plans?plan=${plan.id}`,
-      (page) => page.locator('.tasks li').first(),
+      (page) => page.locator('[data-task]').first(),
       [...['Edit', 'Delete', 'Decompose', 'Execute', 'Add task', `Edit “${task.name}”`, `Run “${task.name}”`, `Delete “${task.name}”`].map((name) => ['button', name])],
     ],
     ['/app/settings', title('Settings'), []],
@@ -188,7 +188,7 @@ test('with the token that may operate, the pages have the controls that write', 
     if (controls.some(([role]) => role === 'radio' || role === 'textbox')) assert.match(found.at(-1), /forms or inputs$/)
   }
   await page.goto('/app/runs')
-  await page.locator('.runs-link').first().waitFor()
+  await page.locator('[data-run] [data-column="run"] a').first().waitFor()
   await page.keyboard.press('Control+k')
   for (const [words, entry] of [['new run', 'New run'], ['resume', /^Resume /], ['branch', /^Branch /]]) {
     await page.getByRole('combobox', { name: 'Command palette' }).fill(words)
@@ -230,7 +230,7 @@ test('with the read token, no page has a control that writes, and no request is 
   await page.getByText('Read-only access: you cannot send messages.').waitFor()
 
   await page.goto('/app/runs')
-  await page.locator('.runs-link').first().waitFor()
+  await page.locator('[data-run] [data-column="run"] a').first().waitFor()
   await page.keyboard.press('n')
   await page.keyboard.press('Control+k')
   const palette = page.getByRole('combobox', { name: 'Command palette' })
@@ -256,7 +256,7 @@ test('nothing that writes appears before the page knows its user', async () => {
     await route.continue()
   })
   await page.goto('/app/runs?new=true')
-  await page.locator('.runs-link').first().waitFor()
+  await page.locator('[data-run] [data-column="run"] a').first().waitFor()
   const found = await writingControls(page)
   answer()
   await knowsUser(page)

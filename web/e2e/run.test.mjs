@@ -116,7 +116,7 @@ test('the charts of a run zoom by presets, and its history is complete', async (
   const months = page.getByRole('region', { name: 'Monthly returns' })
   await months.getByText(/\(ET\)/).waitFor()
   // The months, and the total of the year.
-  assert.equal(await months.locator('td.heat').count(), momentum.history.months.length + 1)
+  assert.equal(await months.getByRole('cell').filter({ hasText: '%' }).count(), momentum.history.months.length + 1)
   await page.getByRole('img', { name: 'Rolling Sharpe ratio' }).waitFor()
   await page.getByText('Neighbors overlap').waitFor()
   await page.getByRole('img', { name: 'Daily returns', exact: true }).waitFor()

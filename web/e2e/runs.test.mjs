@@ -32,29 +32,29 @@ test('runs are labeled, found, sorted, compared and downloaded', async () => {
   assert.deepEqual([job.labels.name, job.labels.tags], ['Cautious autumn', ['autumn', 'paper']])
 
   // The search is in the address and survives a reload.
-  const rows = table.locator('.runs-place')
+  const rows = table.locator('[data-run]')
   await page.keyboard.press('/')
   await page.keyboard.type('AUTUMN contrarian')
   await page.waitForURL(/search=AUTUMN/)
-  await page.waitForFunction(() => document.querySelectorAll('.runs-place').length === 1)
+  await page.waitForFunction(() => document.querySelectorAll('[data-run]').length === 1)
   await page.reload()
   await table.getByRole('link', { name: 'Cautious autumn' }).waitFor()
   assert.equal(await rows.count(), 1)
   await page.getByRole('button', { name: 'Clear filters' }).click()
-  await page.waitForFunction(() => document.querySelectorAll('.runs-place').length === 3)
+  await page.waitForFunction(() => document.querySelectorAll('[data-run]').length === 3)
   await table.getByRole('link', { name: 'Show runs tagged paper' }).click()
   await page.waitForURL(/tag=paper/)
-  await page.waitForFunction(() => document.querySelectorAll('.runs-place').length === 1)
+  await page.waitForFunction(() => document.querySelectorAll('[data-run]').length === 1)
   await page.getByRole('button', { name: 'Clear filters' }).click()
 
   // Named runs come first in the order of names.
   await page.getByRole('columnheader', { name: 'Run' }).getByRole('button').click()
   await page.waitForURL(/sort=name/)
-  await page.waitForFunction(() => document.querySelector('.runs-place .runs-link')?.textContent === 'Cautious autumn')
+  await page.waitForFunction(() => document.querySelector('[data-run] [data-column="run"] a')?.textContent === 'Cautious autumn')
   assert.equal(await page.getByRole('columnheader', { name: 'Run' }).getAttribute('aria-sort'), 'ascending')
 
   // Results of each agent are next to it.
-  await table.locator('.runs-cell.return .up, .runs-cell.return .down').first().waitFor()
+  await table.locator('[data-column="return"] .up, [data-column="return"] .down').first().waitFor()
   const menu = page.getByRole('group', { name: 'Download Runs' })
   await page.getByRole('button', { name: 'Download Runs' }).click()
   const download = page.waitForEvent('download')
@@ -87,11 +87,11 @@ test('runs are labeled, found, sorted, compared and downloaded', async () => {
   // Between a phone and a wide screen, the list scrolls sideways under its quality.
   const narrow = await world.page({}, { width: 900, height: 800 })
   await narrow.goto('/app/runs')
-  await narrow.locator('.runs-cell.quality').first().waitFor()
+  await narrow.locator('[data-column="quality"]').first().waitFor()
   for (const share of [0, 1]) {
-    const isVisible = await narrow.locator('.runs-box').evaluate((box, share) => {
+    const isVisible = await narrow.getByRole('table', { name: 'Runs' }).evaluate((box, share) => {
       box.scrollLeft = share * (box.scrollWidth - box.clientWidth)
-      const [outer, cell] = [box, box.querySelector('.runs-cell.quality')].map((one) => one.getBoundingClientRect())
+      const [outer, cell] = [box, box.querySelector('[data-column="quality"]')].map((one) => one.getBoundingClientRect())
       return cell.left >= outer.left && cell.right <= outer.right + 1
     }, share)
     assert.ok(isVisible, `the quality is visible when scrolled by ${share}`)
@@ -99,7 +99,7 @@ test('runs are labeled, found, sorted, compared and downloaded', async () => {
 
   const phone = await world.page({}, { width: 390, height: 844 })
   await phone.goto('/app/runs')
-  await phone.locator('.runs-cell.quality').first().waitFor()
+  await phone.locator('[data-column="quality"]').first().waitFor()
   assert.ok(await phone.evaluate(() => document.documentElement.scrollWidth <= 390), 'nothing is wider than the screen')
 })
 

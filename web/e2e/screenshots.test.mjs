@@ -39,7 +39,7 @@ test('screenshots for the docs', { skip: enabled ? false : 'set SCREENSHOTS=1' }
     await page.locator('h1').first().waitFor()
     await page.locator('.skeleton').first().waitFor({ state: 'detached' })
     // Results of runs come after the runs.
-    await page.waitForFunction(() => ![...document.querySelectorAll('.runs-cell')].some((cell) => cell.textContent.includes('…')))
+    await page.waitForFunction(() => ![...document.querySelectorAll('[data-column]')].some((cell) => cell.textContent.includes('…')))
     // The charts are drawn in a later frame.
     await page.evaluate(() => new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve))))
     await page.screenshot({ path: image(name) })

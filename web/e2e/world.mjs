@@ -101,14 +101,15 @@ export async function startWorld({ hasTokens = false } = {}) {
       const { job } = await json('GET', `/jobs/${id}`)
       assert.equal(job.status, status, job.error ?? '')
     },
-    /** The accessibility violations of a page. */
-    async violations(page, what) {
+    /** The accessibility violations of a page, of all rules or of these. */
+    async violations(page, what, rules) {
       if (!(await page.evaluate(() => 'axe' in window))) await page.evaluate(axe)
       // Everything that axe has checked is a megabyte: only what it complains about leaves the page.
-      const violations = await page.evaluate(async () => {
-        const found = await window.axe.run(document, { runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'best-practice'], resultTypes: ['violations'] })
+      const runOnly = rules ? { type: 'rule', values: rules } : ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'best-practice']
+      const violations = await page.evaluate(async (runOnly) => {
+        const found = await window.axe.run(document, { runOnly, resultTypes: ['violations'] })
         return found.violations.map((one) => `${one.id}: ${one.help}\n    ${one.nodes.slice(0, 4).map((node) => `${node.target} ${node.failureSummary?.split('\n')[1] ?? ''}`).join('\n    ')}`)
-      })
+      }, runOnly)
       return violations.map((one) => `${what}: ${one}`)
     },
     /** Fails if the server has exited, or any page had an error, including content policy violations. */

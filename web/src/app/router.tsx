@@ -4,7 +4,8 @@ import { createRootRouteWithContext, createRoute, createRouter, Link, redirect }
 import type { CompareSearch } from '@/features/compare/select'
 import { parseRunSearch } from '@/features/run/search'
 import { parseRunsSearch, queryOf } from '@/features/runs/address'
-import { curves, job } from '@/server/queries'
+import { curves, hasClosed, job, jobResults } from '@/server/queries'
+import type { Curves } from '@/server/types'
 import { runList } from '@/server/runList'
 import { useText } from '@/shared/i18n'
 import { Empty, Loading } from '@/shared/ui/states'
@@ -38,11 +39,15 @@ const run = createRoute({
   getParentRoute: () => root,
   path: '/app/runs/$jobId',
   validateSearch: parseRunSearch,
+  loaderDeps: ({ search: { tab, benchmark } }) => ({ tab, benchmark }),
   // Its data and its code are fetched at the same time. Nothing waits for either here.
-  loader: ({ context: { client }, params: { jobId } }) => {
-    const [head, lines] = [job(jobId), curves(jobId)]
+  loader: ({ context: { client }, params: { jobId }, deps: { tab, benchmark } }) => {
+    const head = job(jobId)
     if (client.getQueryData(head.queryKey) === undefined) void client.prefetchQuery(head)
-    if (client.getQueryData(lines.queryKey) === undefined) void client.prefetchQuery(lines)
+    const lines = client.ensureQueryData(curves(jobId))
+    // The metrics are computed while the curves are drawn. The page itself reports what fails.
+    const prefetchResults = (found: Curves) => (tab === undefined && hasClosed(found) ? client.prefetchQuery(jobResults(jobId, benchmark)) : undefined)
+    void lines.then(prefetchResults, () => undefined)
   },
   component: lazyRouteComponent(() => import('@/features/run/RunPage'), 'RunPage'),
 })

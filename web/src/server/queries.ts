@@ -3,7 +3,7 @@
 import { infiniteQueryOptions, keepPreviousData, queryOptions } from '@tanstack/react-query'
 import type { Task } from './actions'
 import { address, ApiError, orNull, type QueryOf, read, send } from './client'
-import type { Bar, Dataset, DayResults, RangeResults, ShareEvent, SeenByResponse } from './types'
+import type { Bar, Curves, Dataset, DayResults, RangeResults, ShareEvent, SeenByResponse } from './types'
 import { hasStopped } from './types'
 
 const FOR_EVER = Number.POSITIVE_INFINITY
@@ -69,6 +69,9 @@ export const curves = (id: string) =>
     queryKey: ['job', id, 'curves'],
     queryFn: ({ signal }) => read('/jobs/{job_id}/curves', { job_id: id }, undefined, signal),
   })
+
+/** Whether any day of a run is closed, so that it has results. */
+export const hasClosed = (found: Curves): boolean => found.agents.some((agent) => agent.portfolio_values.some((value) => value !== null))
 
 /**
  * Metrics, baselines and benchmark by agent of a job; `null` if no day is closed. The default benchmark is the job's own.

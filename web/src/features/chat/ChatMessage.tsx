@@ -8,6 +8,7 @@ import { useSettings } from '@/shared/settings'
 import { Icon } from '@/shared/ui/icons'
 import { RichText } from '@/transcript/RichText'
 import { JobLogPanel } from '../jobLog/JobLogPanel'
+import css from './chat.module.css'
 
 interface Props {
   message: ChatMessageRow
@@ -33,9 +34,9 @@ export function ChatMessage({ message, draft, showsSummary = true, onConfirm, on
   const content = showsList ? (metadata.reply ?? message.content) : message.content
   const text = message.content === '' ? (draft ?? '') : content
   return (
-    <article className={`bubble ${message.role}`} aria-label={assistant ? t('chat.assistant') : t('chat.you')}>
+    <article className={`${css.bubble} ${message.role}`} aria-label={assistant ? t('chat.assistant') : t('chat.you')}>
       {text !== '' && <RichText text={text} link={assistant ? runLink : undefined} />}
-      {text === '' && assistant && <p className="second working">{t('chat.thinking')}</p>}
+      {text === '' && assistant && <p className={`second ${css.working}`}>{t('chat.thinking')}</p>}
       {metadata.error && !text.includes(metadata.error) && <p className="down">{metadata.error}</p>}
       {onConfirm && <Confirmation pending={metadata.pending ?? []} onConfirm={onConfirm} onDecline={onDecline} />}
       {jobId != null && <Work jobId={jobId} done={message.content !== ''} />}
@@ -108,7 +109,7 @@ function Summary({ items }: { items: ActionSummary[] }) {
   const t = useText()
   const failed = items.filter((item) => item.success === false).length
   return (
-    <details className="summary" open={failed > 0}>
+    <details className={css.summary} open={failed > 0}>
       <summary className="second">{failed > 0 ? t('chat.summary.failed', { count: items.length, failed }) : t('chat.summary', { count: items.length })}</summary>
       <ol>
         {items.map((item) => (

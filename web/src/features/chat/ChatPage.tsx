@@ -11,6 +11,7 @@ import { Operate } from '@/shared/ui/operate'
 import { More } from '@/shared/ui/parts'
 import { Failed, Loading } from '@/shared/ui/states'
 import { Conversation } from './Conversation'
+import css from './chat.module.css'
 
 export function ChatPage() {
   const t = useText()
@@ -19,7 +20,7 @@ export function ChatPage() {
   const selected = search.session ?? null
   useTitle(t('nav.chat'))
   return (
-    <div className="chat">
+    <div className={css.chat}>
       <h1 className="hidden-label">{t('nav.chat')}</h1>
       <Conversations selected={selected} />
       <Conversation key={selected ?? 'new'} id={selected} onCreated={(session) => void navigate({ search: { session }, replace: true })} />
@@ -34,7 +35,7 @@ function Conversations({ selected }: { selected: string | null }) {
   const query = useInfiniteQuery(chats())
   const all = query.data?.pages.flatMap((page) => page.sessions) ?? []
   return (
-    <nav className="chat-list" aria-label={t('chat.sessions')}>
+    <nav className={css.list} aria-label={t('chat.sessions')}>
       <Operate>
         <Link to="/app/chat" search={{}} className="button">
           <Icon name="plus" />

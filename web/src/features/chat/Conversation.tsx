@@ -12,6 +12,7 @@ import { Icon } from '@/shared/ui/icons'
 import { More } from '@/shared/ui/parts'
 import { Empty, Failed, Loading } from '@/shared/ui/states'
 import { ChatMessage } from './ChatMessage'
+import css from './chat.module.css'
 
 interface Props {
   /** `null` for a new conversation. */
@@ -85,12 +86,12 @@ export function Conversation({ id, onCreated }: Props) {
     textarea.current?.focus()
   }
   return (
-    <section className="chat-main" aria-label={t('nav.chat')}>
+    <section className={css.main} aria-label={t('nav.chat')}>
       {head && <Head session={head.session} />}
       {/* A scrollable region must be reachable by keyboard. */}
       {/* eslint-disable-next-line jsx-a11y/no-noninteractive-tabindex */}
-      <div className="chat-flow" role="log" aria-label={t('chat.messages')} tabIndex={0} onScroll={scrolled}>
-        <div className="chat-column">
+      <div className={css.flow} role="log" aria-label={t('chat.messages')} tabIndex={0} onScroll={scrolled}>
+        <div className={css.column}>
           {id !== null && query.isPending && <Loading />}
           {query.error && !query.data && <Failed error={query.error} retry={() => void query.refetch()} />}
           {id !== null && head === null && <Empty title={t('chat.missing')} />}
@@ -111,17 +112,17 @@ export function Conversation({ id, onCreated }: Props) {
         </div>
       </div>
       {canOperate && head !== null && (
-        <form className="chat-entry" onSubmit={submit}>
-          <div className="chat-column">
+        <form className={css.entry} onSubmit={submit}>
+          <div className={css.column}>
             {send.error && <Failed error={send.error} />}
-            <div className="chat-box">
+            <div className={css.box}>
               <textarea ref={textarea} className="input" rows={2} maxLength={20_000} value={text} placeholder={t('chat.ask')} aria-label={t('chat.ask')} onChange={(event) => setText(event.target.value)} onKeyDown={onKeyDown} />
               <button type="submit" className="button primary" disabled={busy || text.trim() === ''}>
                 <Icon name="send" />
                 {busy ? t('chat.busy') : t('chat.send')}
               </button>
             </div>
-            <p className="quiet chat-hint">{t('chat.hint')}</p>
+            <p className={`quiet ${css.hint}`}>{t('chat.hint')}</p>
           </div>
         </form>
       )}
@@ -132,7 +133,7 @@ export function Conversation({ id, onCreated }: Props) {
 function Head({ session }: { session: ChatSession }) {
   const t = useText()
   return (
-    <header className="chat-head">
+    <header className={css.head}>
       <h2 className="clip">{session.title || t('chat.untitled')}</h2>
       {session.plan_id != null && (
         <Link to="/app/plans" search={{ plan: session.plan_id }} className="tag">

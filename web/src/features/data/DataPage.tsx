@@ -10,6 +10,7 @@ import { ExportMenu } from '@/shared/ui/exportMenu'
 import { Tag } from '@/shared/ui/parts'
 import { Command, Empty, Failed, Loading } from '@/shared/ui/states'
 import { DatasetView } from './DatasetView'
+import css from './data.module.css'
 
 export function DataPage() {
   const t = useText()
@@ -35,7 +36,7 @@ export function DataPage() {
       {query.error && <Failed error={query.error} retry={() => void query.refetch()} />}
       {query.data && all.length === 0 && <Empty title={t('data.empty')} command="papertape data import FILE… --name NAME" />}
       {all.length > 0 && (
-        <div className="split data-split">
+        <div className={`split ${css.dataSplit}`}>
           <nav className="panel list" aria-label={t('data.title')}>
             {all.map((one) => (
               <button key={one.hash} type="button" className="list-item" aria-current={one === selected ? 'true' : undefined} onClick={() => void navigate({ search: { dataset: one.hash } })}>

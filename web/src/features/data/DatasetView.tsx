@@ -7,6 +7,7 @@ import { Stat, Pairs, Tabs } from '@/shared/ui/parts'
 import { Fundamentals, Macros } from './Fundamentals'
 import { News } from './News'
 import { Prices } from './Prices'
+import css from './data.module.css'
 
 type Tab = 'prices' | 'news' | 'fundamentals' | 'macros' | 'about'
 
@@ -80,7 +81,7 @@ function About({ dataset }: { dataset: Dataset }) {
           dataset.intervals.length > 0 ? [t('data.intervals'), dataset.intervals.join(', ')] : null,
           dataset.universes.length > 0 ? [t('data.universes'), dataset.universes.map(({ name, symbols }) => t('data.index', { name, symbols: format.count(symbols) })).join(', ')] : null,
           [t('data.bytes'), dataset.bytes === 0 ? t('data.bundled') : format.bytes(dataset.bytes)],
-          [t('data.hash'), <code key="hash" className="wrap-anywhere">{dataset.hash}</code>],
+          [t('data.hash'), <code key="hash" className={css.wrapAnywhere}>{dataset.hash}</code>],
         ]}
       />
     </div>

@@ -12,6 +12,7 @@ import { type Column, SortTable } from '@/shared/ui/table'
 import { SeenBy } from '../seenBy/SeenBy'
 import { NoData } from './News'
 import { SymbolPick } from './SymbolPick'
+import css from './data.module.css'
 
 export function Fundamentals({ dataset }: { dataset: Dataset }) {
   const t = useText()
@@ -33,7 +34,7 @@ export function Fundamentals({ dataset }: { dataset: Dataset }) {
   if (dataset.fundamentals === 0) return <NoData label={t('data.fundamentals')} />
   return (
     <>
-      <div className="panel-tools row wrap">
+      <div className={`${css.panelTools} row wrap`}>
         <SymbolPick dataset={dataset} value={symbol} all={t('data.all')} onChange={(value) => void navigate({ search: (now) => ({ ...now, dataset: dataset.hash, symbol: value || undefined, item: undefined }), replace: true })} />
       </div>
       <Table
@@ -69,7 +70,7 @@ export function Macros({ dataset }: { dataset: Dataset }) {
   return (
     <>
       {search.series && (
-        <div className="panel-tools row wrap">
+        <div className={`${css.panelTools} row wrap`}>
           <button type="button" className="button small" onClick={() => void navigate({ search: (now) => ({ ...now, series: undefined, item: undefined }), replace: true })}>
             {search.series} ×
           </button>

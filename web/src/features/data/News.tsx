@@ -13,6 +13,7 @@ import { restOf } from '@/shared/ui/rest'
 import { Empty, Failed, Loading } from '@/shared/ui/states'
 import { SeenBy } from '../seenBy/SeenBy'
 import { SymbolPick } from './SymbolPick'
+import css from './data.module.css'
 
 export function News({ dataset }: { dataset: Dataset }) {
   const t = useText()
@@ -25,7 +26,7 @@ export function News({ dataset }: { dataset: Dataset }) {
   if (dataset.news === 0) return <NoData label={t('data.news')} />
   return (
     <>
-      <div className="panel-tools row wrap">
+      <div className={`${css.panelTools} row wrap`}>
         <SymbolPick dataset={dataset} value={symbol} all={t('data.all')} onChange={(value) => go({ symbol: value || undefined, item: undefined })} />
         <span className="quiet grow">{t('data.news.what')}</span>
         {rows.length > 0 && <ExportMenu what={t('data.news')} name={fileName('news', dataset.name)} csv={async () => fileOf(query.hasNextPage ? await restOf(query, (page) => page.news).loadAll() : rows)} />}
@@ -33,7 +34,7 @@ export function News({ dataset }: { dataset: Dataset }) {
       {query.isPending && <Loading />}
       {query.error && rows.length === 0 && <Failed error={query.error} retry={() => void query.refetch()} />}
       {query.data && rows.length === 0 && <Empty title={t('data.news.none', { symbol })} />}
-      <ul className="facts-list">
+      <ul className={css.factsList}>
         {rows.map((item) => (
           <Item key={item.id} item={item} dataset={dataset} open={search.item === item.id} onOpen={(open) => go({ item: open ? item.id : undefined })} />
         ))}
@@ -54,8 +55,8 @@ function Item({ item, dataset, open, onOpen }: { item: NewsItem; dataset: Datase
   const format = useFormat()
   return (
     <li className={open ? 'marked' : ''}>
-      <button type="button" className="fact" aria-expanded={open} onClick={() => onOpen(!open)}>
-        <span className="tnum second nowrap fact-when">{format.instantIn(item.published_at, dataset.zone)}</span>
+      <button type="button" className={css.fact} aria-expanded={open} onClick={() => onOpen(!open)}>
+        <span className={`tnum second nowrap ${css.factWhen}`}>{format.instantIn(item.published_at, dataset.zone)}</span>
         <span className="grow">{item.headline}</span>
         {item.symbols.slice(0, 4).map((symbol) => (
           <Tag key={symbol}>{symbol}</Tag>
@@ -63,8 +64,8 @@ function Item({ item, dataset, open, onOpen }: { item: NewsItem; dataset: Datase
         <span className="quiet nowrap">{item.source}</span>
       </button>
       {open && (
-        <div className="fact-open">
-          {item.body && <p className="fact-body">{item.body}</p>}
+        <div className={css.factOpen}>
+          {item.body && <p className={css.factBody}>{item.body}</p>}
           <p className="quiet mono clip" title={item.url ?? item.id}>
             {item.url ?? item.id}
           </p>

@@ -11,6 +11,7 @@ import { Icon } from '@/shared/ui/icons'
 import { Failed, Loading, Note } from '@/shared/ui/states'
 import { SeenBy } from '../seenBy/SeenBy'
 import { SymbolPick } from './SymbolPick'
+import css from './data.module.css'
 
 export function Prices({ dataset }: { dataset: Dataset }) {
   const t = useText()
@@ -28,7 +29,7 @@ export function Prices({ dataset }: { dataset: Dataset }) {
   const span = useMemo(() => (search.from && search.to ? { from: search.from, to: search.to } : null), [search.from, search.to])
   return (
     <>
-      <div className="panel-tools row wrap">
+      <div className={`${css.panelTools} row wrap`}>
         <SymbolPick dataset={dataset} symbols={symbols} value={symbol} onChange={(value) => void navigate({ search: { dataset: dataset.hash, symbol: value, day }, replace: true })} />
         <span className="quiet">{t('data.as.traded')}</span>
         <span className="grow" />
@@ -84,8 +85,8 @@ function BarReaders({ dataset, symbol, day, bar }: { dataset: Dataset; symbol: s
   const t = useText()
   const format = useFormat()
   return (
-    <section className="sub" aria-label={t('data.shown.bar', { symbol, day: format.day(day) })}>
-      <div className="panel-tools row wrap">
+    <section className={css.sub} aria-label={t('data.shown.bar', { symbol, day: format.day(day) })}>
+      <div className={`${css.panelTools} row wrap`}>
         <h3>{t('data.shown.bar', { symbol, day: format.day(day) })}</h3>
         {bar ? (
           <span className="second tnum">

@@ -12,6 +12,7 @@ import { StatusMark, Tag } from '@/shared/ui/parts'
 import { Loading, Note } from '@/shared/ui/states'
 import { JsonView } from '@/transcript/JsonView'
 import { asJson, asText } from './export'
+import css from './jobLog.module.css'
 
 export interface JobLogPanelProps {
   jobId: string
@@ -37,10 +38,10 @@ export function JobLogPanel({ jobId, expectType, initialJob, planId, sources }: 
     )
   }
   return (
-    <section className="panel job-log" aria-label={t('log.title')}>
+    <section className={`panel ${css.jobLog}`} aria-label={t('log.title')}>
       <Head job={log.job} expectType={expectType} jobId={jobId} empty={log.logs.length === 0} phase={log.phase} all={log.all} />
       {log.phase === 'polling' && (
-        <p className="job-log-line" role="status">
+        <p className={css.line} role="status">
           {log.failures > 0 ? t('log.failing', { count: log.failures }) : t('log.polling')}
           {log.error && <span className="quiet"> {log.error}</span>}
         </p>
@@ -56,11 +57,11 @@ export function JobLogPanel({ jobId, expectType, initialJob, planId, sources }: 
         </div>
       )}
       {log.phase === 'ended' && log.error && (
-        <p className="job-log-line down" role="alert">
+        <p className={`${css.line} down`} role="alert">
           {log.error}
         </p>
       )}
-      {log.job?.error && <p className="job-log-line down">{log.job.error}</p>}
+      {log.job?.error && <p className={`${css.line} down`}>{log.job.error}</p>}
       {!log.loaded ? (
         log.phase === 'lost' ? null : (
           <Loading rows={3} />
@@ -177,7 +178,7 @@ function Entries({ logs, hasOlder, loadingOlder, onOlder, follows }: EntriesProp
   return (
     <>
       {hasOlder && (
-        <div className="job-log-line">
+        <div className={css.line}>
           <button type="button" className="button small" disabled={loadingOlder} onClick={onOlder}>
             {loadingOlder ? t('state.loading') : t('log.older')}
           </button>
@@ -186,7 +187,7 @@ function Entries({ logs, hasOlder, loadingOlder, onOlder, follows }: EntriesProp
       )}
       {/* A scrollable region must be reachable by keyboard. */}
       {/* eslint-disable-next-line jsx-a11y/no-noninteractive-tabindex */}
-      <div className="job-log-box" ref={box} style={{ height }} tabIndex={0} role="log" aria-label={t('log.title')} onScroll={scrolled}>
+      <div className={css.box} ref={box} style={{ height }} tabIndex={0} role="log" aria-label={t('log.title')} onScroll={scrolled}>
         <div className="transcript-space" style={{ height: rows.getTotalSize() }}>
           {rows.getVirtualItems().map((row) => {
             const entry = logs[row.index]
@@ -206,7 +207,7 @@ function Entries({ logs, hasOlder, loadingOlder, onOlder, follows }: EntriesProp
         </div>
       </div>
       {unread > 0 && (
-        <div className="job-log-line">
+        <div className={css.line}>
           <button type="button" className="button small" onClick={toEnd}>
             <Icon name="down" />
             {t('log.newer', { count: unread })}
@@ -222,7 +223,7 @@ function EntryRow({ entry, open, onToggle }: { entry: LogEntry; open: boolean; o
   const format = useFormat()
   const details = entry.details ?? null
   return (
-    <div className={`job-log-row ${entry.status}`}>
+    <div className={css.row} data-status={entry.status}>
       <span className="quiet num">{entry.sequence}</span>
       <time className="quiet tnum" dateTime={entry.created_at}>
         {format.clock(entry.created_at)}
@@ -231,14 +232,14 @@ function EntryRow({ entry, open, onToggle }: { entry: LogEntry; open: boolean; o
       <code>
         {entry.action_kind}/{entry.action_name}
       </code>
-      <span className={`job-log-message ${entry.success === false ? 'down' : ''}`}>{entry.message}</span>
+      <span className={`${css.message} ${entry.success === false ? 'down' : ''}`}>{entry.message}</span>
       {details !== null && (
         <button type="button" className="button small plain" aria-expanded={open} onClick={onToggle}>
           {t('log.details')}
         </button>
       )}
       {open && details !== null && (
-        <div className="job-log-details">
+        <div className={css.details}>
           <JsonView value={details} />
         </div>
       )}

@@ -15,6 +15,7 @@ import { restOf } from '@/shared/ui/rest'
 import { Empty, Example, Failed, Loading, Note } from '@/shared/ui/states'
 import { ArchiveCard, OpenCard, ReflectionCard, RoundCard } from './cards'
 import { archivesFile, openPositionsFile, reflectionsFile, roundsFile } from './files'
+import css from './memory.module.css'
 
 type Tab = 'trades' | 'open' | 'rounds' | 'archives'
 const TABS: Tab[] = ['trades', 'open', 'rounds', 'archives']
@@ -149,7 +150,7 @@ function Reflections() {
         )
       )}
       {rows.length > 0 && <Files what={t('memory.tab.trades')} name="lessons" csv={async () => reflectionsFile(await restOf(query, (page) => page.trades).loadAll())} />}
-      <div className="cards">
+      <div className={css.cards}>
         {rows.map((row) => (
           <ReflectionCard key={`${row.job_id} ${row.model} ${row.trade_id}`} row={row} market={markets.get(row.job_id)} marked={search.id === String(row.trade_id) && search.job !== undefined} />
         ))}
@@ -185,7 +186,7 @@ function Search({ query, symbol, onSearch, children }: SearchProps) {
     onSearch(text.trim(), ticker.trim().toUpperCase())
   }
   return (
-    <form className="row wrap search" role="search" onSubmit={send}>
+    <form className={`row wrap ${css.search}`} role="search" onSubmit={send}>
       <input ref={field} className="input" type="search" value={text} placeholder={t('memory.search')} aria-label={t('memory.search')} onChange={(event) => setText(event.target.value)} />
       <input className="input short" value={ticker} placeholder={t('word.symbol')} aria-label={t('word.symbol')} onChange={(event) => setTicker(event.target.value)} />
       {children}
@@ -265,7 +266,7 @@ function Archives({ filter }: ListProps) {
 /** The downloads of a list of cards. */
 function Files(props: ExportProps) {
   return (
-    <div className="row list-files">
+    <div className={`row ${css.listFiles}`}>
       <ExportMenu {...props} />
     </div>
   )
@@ -287,7 +288,7 @@ function List({ query, empty, title, command = 'papertape run --demo', files, ch
   return (
     <>
       {files}
-      <div className="cards">{children}</div>
+      <div className={css.cards}>{children}</div>
       <More has={query.hasNextPage} busy={query.isFetchingNextPage} onMore={() => void query.fetchNextPage()} />
     </>
   )

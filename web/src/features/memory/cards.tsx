@@ -10,6 +10,7 @@ import { Tag } from '@/shared/ui/parts'
 import { Loading } from '@/shared/ui/states'
 import { JsonView } from '@/transcript/JsonView'
 import { SeenBy } from '../seenBy/SeenBy'
+import css from './memory.module.css'
 
 /** The agent and day of a memory, as a link to the session. */
 function Origin({ jobId, model, at }: { jobId: string; model: string; at: string }) {
@@ -40,7 +41,7 @@ function Card({ head, memory, marked, children }: CardProps) {
     if (marked) box.current?.scrollIntoView({ block: 'center' })
   }, [marked])
   return (
-    <article ref={box} className={`panel card${marked ? ' marked' : ''}${open ? ' wide' : ''}`} aria-current={marked ? 'true' : undefined}>
+    <article ref={box} className={`panel ${css.card}${marked ? ' marked' : ''}${open ? ' wide' : ''}`} aria-current={marked ? 'true' : undefined}>
       <header className="row wrap">{head}</header>
       {children}
       {memory && (
@@ -89,7 +90,7 @@ export function ReflectionCard({ row, market = '', marked }: RowProps<Reflection
         </>
       }
     >
-      <p className="card-lead">{row.summary}</p>
+      <p className={css.cardLead}>{row.summary}</p>
       {row.next_rules.length > 0 && (
         <ul className="rules">
           {row.next_rules.map((rule) => (

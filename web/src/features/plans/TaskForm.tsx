@@ -5,6 +5,7 @@ import { useTaskWrites } from '@/server/writes'
 import { useText } from '@/shared/i18n'
 import { Failed } from '@/shared/ui/states'
 import { subtreeOf, inTreeOrder } from './tree'
+import css from './plans.module.css'
 
 interface Props {
   plan: number
@@ -37,7 +38,7 @@ export function TaskForm({ plan, tasks, task, parent = null, onClose }: Props) {
     change.mutate({ task: task.id, ...body, ...moved }, { onSuccess: onClose })
   }
   return (
-    <form className="stack task-form" onSubmit={save} aria-label={task ? t('task.edit', { task: task.name }) : t('task.add')}>
+    <form className={`stack ${css.taskForm}`} onSubmit={save} aria-label={task ? t('task.edit', { task: task.name }) : t('task.add')}>
       <label className="field">
         <span>{t('task.name')}</span>
         {/* The user opened this form to type. */}
@@ -64,7 +65,7 @@ export function TaskForm({ plan, tasks, task, parent = null, onClose }: Props) {
         {others.length > 0 && (
           <details className="field">
             <summary className="second">{t('task.needs', { count: dependencies.length })}</summary>
-            <div className="stack task-needs">
+            <div className={`stack ${css.taskNeeds}`}>
               {others.map((other) => (
                 <label key={other.id} className="check">
                   <input type="checkbox" checked={dependencies.includes(other.id)} onChange={(event) => setDependencies(event.target.checked ? [...dependencies, other.id] : dependencies.filter((id) => id !== other.id))} />

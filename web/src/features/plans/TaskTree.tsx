@@ -12,6 +12,7 @@ import { JsonView } from '@/transcript/JsonView'
 import { RichText } from '@/transcript/RichText'
 import { TaskForm } from './TaskForm'
 import { inTreeOrder, siblingIndex } from './tree'
+import css from './plans.module.css'
 
 interface Props {
   plan: number
@@ -23,7 +24,7 @@ export function TaskTree({ plan, tasks, onStart }: Props) {
   const names = useMemo(() => new Map(tasks.map((task) => [task.id, task.name])), [tasks])
   const ordered = useMemo(() => inTreeOrder(tasks), [tasks])
   return (
-    <ul className="tasks">
+    <ul className={css.tasks}>
       {ordered.map((task) => (
         <TaskItem key={task.id} plan={plan} task={task} tasks={tasks} names={names} onStart={onStart} />
       ))}
@@ -37,8 +38,8 @@ function TaskItem({ plan, task, tasks, names, onStart }: Props & { task: Task; n
   const [form, setForm] = useState<'edit' | 'add' | null>(null)
   return (
     <li style={{ paddingLeft: 12 + task.depth * 22 }}>
-      <div className="task-row">
-        <button type="button" className="task-name" aria-expanded={open} onClick={() => setOpen(!open)}>
+      <div className={css.taskRow}>
+        <button type="button" className={css.taskName} data-task={task.id} aria-expanded={open} onClick={() => setOpen(!open)}>
           <Icon name={open ? 'down' : 'right'} />
           <StatusMark status={task.status} />
           <b>{task.name}</b>
@@ -59,7 +60,7 @@ function TaskBody({ task }: { task: Task }) {
   const t = useText()
   const result = task.execution_result
   return (
-    <div className="task-body stack">
+    <div className={`${css.taskBody} stack`}>
       {task.instruction === '' ? <p className="quiet">{t('task.no.instruction')}</p> : <RichText text={task.instruction} />}
       {result != null && (
         <>
@@ -87,7 +88,7 @@ function TaskTools({ plan, task, tasks, onStart, onForm }: ToolsProps) {
   const named = { task: task.name }
   return (
     <>
-      <span className="task-tools" role="group" aria-label={t('task.tools', named)}>
+      <span className={css.taskTools} role="group" aria-label={t('task.tools', named)}>
         <button type="button" className="button small plain" disabled={at <= 0 || change.isPending} aria-label={t('task.up', named)} title={t('task.up', named)} onClick={() => move(at - 1)}>
           <Icon name="up" />
         </button>

@@ -14,6 +14,7 @@ import { ExportMenu } from '@/shared/ui/exportMenu'
 import { Stat, Pairs } from '@/shared/ui/parts'
 import { Command, Empty, Example, Failed, Loading, Note } from '@/shared/ui/states'
 import { type Column, SortTable, TableFrame } from '@/shared/ui/table'
+import css from './profiles.module.css'
 
 const VARIED = ['model', 'provider', 'date', 'ticker', 'max-debate-rounds', 'max-risk-discuss-rounds', 'overall-timeout'] as const
 
@@ -59,7 +60,7 @@ export function ProfilesPage() {
       {(desks.length > 0 || both) && (
         <>
           <div className="panel panel-body stack">
-            <div className="fields cohorts">
+            <div className={`fields ${css.cohorts}`}>
               <RunSelect label={t('profiles.a')} value={search.a} jobs={desks} onChange={(a) => change({ a })} />
               <RunSelect label={t('profiles.b')} value={search.b} jobs={desks} onChange={(b) => change({ b })} />
             </div>
@@ -222,10 +223,10 @@ function Cohorts({ report, phases }: { report: Report; phases: string[] }) {
       <div className="panel-body stack" ref={bars}>
         {cohorts.map((one) => (
           <div key={one.label} className="row">
-            <b className="cohort-name">{one.label}</b>
-            <span className="phases" aria-hidden="true">
+            <b className={css.cohortName}>{one.label}</b>
+            <span className={css.phases} aria-hidden="true">
               {phases.map((phase) => (
-                <span key={phase} className={`phase-bar ${phase}`} title={nameOfPhase(phase)} style={{ width: `${((one.median_phase_elapsed_ms[phase] ?? 0) / longest) * 100}%` }} />
+                <span key={phase} className={`${css.phaseBar} ${phase}`} title={nameOfPhase(phase)} style={{ width: `${((one.median_phase_elapsed_ms[phase] ?? 0) / longest) * 100}%` }} />
               ))}
             </span>
           </div>
@@ -233,7 +234,7 @@ function Cohorts({ report, phases }: { report: Report; phases: string[] }) {
         <div className="row wrap second" aria-hidden="true">
           {phases.map((phase) => (
             <span key={phase} className="row strip-key">
-              <i className={`phase-bar ${phase}`} /> {nameOfPhase(phase)}
+              <i className={`${css.phaseBar} ${phase}`} /> {nameOfPhase(phase)}
             </span>
           ))}
         </div>

@@ -12,6 +12,7 @@ import { type Translate, useText, useWord } from '@/shared/i18n'
 import { ExportMenu } from '@/shared/ui/exportMenu'
 import { HouseTag, Segments } from '@/shared/ui/parts'
 import { cellOf, type Day, daysOf, isSkipped, MAX_DAYS, monthsOf, scaleOf } from './curves'
+import css from './run.module.css'
 
 /** With more periods than this, a list replaces the buttons. */
 const MAX_BUTTONS = 16
@@ -64,7 +65,7 @@ export function Days({ jobId, curves, box }: Props) {
           image={() => box.current}
         />
       </div>
-      <div className="panel-body strips" ref={box}>
+      <div className={`panel-body ${css.strips}`} ref={box}>
         {curves.agents.map((agent, index) => (
           <Strip key={agent.model} jobId={jobId} agent={agent} line={seriesStyle(index)} days={rows[index] ?? NO_DAYS} scale={scale} onMonth={period === MONTHS ? zoom : undefined} />
         ))}
@@ -141,7 +142,7 @@ function StripLegend({ hasSkipped }: { hasSkipped: boolean }) {
     </span>
   )
   return (
-    <span className="row wrap strip-legend second" aria-hidden="true">
+    <span className={`row wrap ${css.stripLegend} second`} aria-hidden="true">
       {cell('gain', t('strip.gain'))}
       {cell('loss', t('strip.loss'))}
       {cell('even degraded', t('quality.degraded'))}

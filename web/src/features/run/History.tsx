@@ -13,6 +13,7 @@ import { Note } from '@/shared/ui/states'
 import { type Column, SortTable, TableFrame } from '@/shared/ui/table'
 import { Legend } from './Legend'
 import { dailyReturns, type Month, strengthOf, yearsOf } from './history'
+import css from './run.module.css'
 
 type Drawdown = components['schemas']['DrawdownResponse']
 
@@ -71,7 +72,7 @@ export function History({ results, curves, hidden, onToggle, zone }: Props) {
         </div>
         <Months agent={result.model} months={history.months} />
       </section>
-      <div className="panels-2">
+      <div className={css.panels2}>
         <section className="panel" aria-label={t('history.sharpe')}>
           <div className="panel-head">
             <h2>{t('history.sharpe')}</h2>
@@ -124,7 +125,7 @@ function Months({ agent, months }: { agent: string; months: Month[] }) {
     return (
       <td
         key={key}
-        className={`num heat ${colored && value.total_return !== 0 ? (value.total_return > 0 ? 'gain' : 'loss') : ''}`}
+        className={`num ${css.heat} ${colored && value.total_return !== 0 ? (value.total_return > 0 ? 'gain' : 'loss') : ''}`}
         style={{ '--v': `${Math.round(strength(value.total_return) * 60)}%` }}
         title={[label, t('history.days', { days: value.days })].join(', ')}
       >
@@ -139,7 +140,7 @@ function Months({ agent, months }: { agent: string; months: Month[] }) {
   })
   return (
     <TableFrame label={t('history.months')} name={fileName('months', agent)} csv={csv}>
-      <table className="grid-table heat-table" aria-label={t('history.months')}>
+      <table className={`grid-table ${css.heatTable}`} aria-label={t('history.months')}>
         <thead>
           <tr>
             <th scope="col" className="stays">

@@ -104,7 +104,7 @@ export function MetricsTable({ results, curves, hidden, onToggle, fullOnly, mark
       cell: (curve) => {
         const result = resultOf(curve.id)
         return (
-          <span className="row wrap metrics-agent">
+          <span className={`row wrap ${css.metricsAgent}`}>
             <label className="check">
               <input type="checkbox" checked={!hidden.has(curve.id)} onChange={() => onToggle(curve.id)} aria-label={t('run.show.line', { line: curve.label })} />
               <Swatch line={curve} />

@@ -8,6 +8,7 @@ import { ABSENT, useFormat } from '@/shared/format'
 import { useText } from '@/shared/i18n'
 import { Empty, Failed, Loading } from '@/shared/ui/states'
 import { type Column, SortTable } from '@/shared/ui/table'
+import css from './run.module.css'
 
 const ALL = ''
 const NO_SCORE = 'none'
@@ -83,7 +84,7 @@ function Table({ job, rows }: { job: Job; rows: ReviewedSession[] }) {
       },
       { id: 'agent', label: t('runs.agent'), sort: (row) => row.model, cell: (row) => row.model, csv: { agent: (row) => row.model, status: (row) => row.status } },
       { id: 'score', label: t('review.score'), num: true, sort: (row) => row.review.score, cell: (row) => row.review.score ?? ABSENT },
-      { id: 'note', label: t('review.note'), sort: (row) => row.review.note, cell: (row) => <span className="note-text">{row.review.note}</span> },
+      { id: 'note', label: t('review.note'), sort: (row) => row.review.note, cell: (row) => <span className={css.noteText}>{row.review.note}</span> },
       { id: 'at', label: t('reviews.at'), sort: (row) => row.review.updated_at, cell: (row) => format.instant(row.review.updated_at), className: () => 'tnum nowrap', csv: { updated_at: (row) => row.review.updated_at } },
       { id: 'by', label: t('reviews.by'), sort: (row) => row.review.updated_by, cell: (row) => row.review.updated_by ?? '', csv: { updated_by: (row) => row.review.updated_by } },
     ],

@@ -2,7 +2,7 @@
 import { keepPreviousData, useQuery, type UseQueryResult } from '@tanstack/react-query'
 import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router'
 import { useLiveJob } from '@/server/live'
-import { curves as curvesQuery, dataset as datasetQuery, job as jobQuery, jobResults } from '@/server/queries'
+import { curves as curvesQuery, dataset as datasetQuery, hasClosed, job as jobQuery, jobResults } from '@/server/queries'
 import { type Curves, hasStopped, type Job } from '@/server/types'
 import { useFormat } from '@/shared/format'
 import { useText } from '@/shared/i18n'
@@ -118,7 +118,7 @@ function SelectedTab({ tab, ...props }: TabProps & { tab: Tab }) {
 function PerformanceTab({ job, curves, search: { benchmark = '', days }, onChange }: TabProps) {
   const t = useText()
   // Metrics of several years take longer and must not delay the curves. Before the first close there are none.
-  const hasResults = curves.data?.agents.some((agent) => agent.portfolio_values.some((value) => value !== null)) ?? false
+  const hasResults = curves.data !== undefined && hasClosed(curves.data)
   const results = useQuery({ ...jobResults(job.job_id, benchmark), enabled: hasResults, placeholderData: keepPreviousData })
   // The days follow once the metrics are there.
   const daily = useQuery({ ...jobResults(job.job_id, benchmark, true), enabled: results.data != null && !results.isPlaceholderData, placeholderData: keepPreviousData })

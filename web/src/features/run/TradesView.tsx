@@ -39,8 +39,8 @@ export function TradesView({ job, curves, search, onChange }: Props) {
   const agent = selected?.name ?? ''
   const setSymbol = (symbol: string) => onChange({ symbol })
   const curve = curves?.agents.find((one) => one.model === agent)
-  // Before the first session there is nothing to fetch.
-  const begun = curve?.statuses.some((status) => status === 'completed' || status === 'failed') ?? false
+  // Before the first session there is nothing to fetch. A completed run without skipped days has one on each day.
+  const begun = (job.status === 'completed' && job.progress.skipped === 0) || (curve?.statuses.some((status) => status === 'completed' || status === 'failed') ?? false)
   const sessions = useQuery({ ...agentSessions(job.job_id, agent), enabled: agent !== '' && begun })
   const loading = sessions.isPending && begun
   const rows = useMemo(() => ledgerRows(sessions.data ?? []), [sessions.data])

@@ -3,6 +3,7 @@ import { useText } from '@/shared/i18n'
 import { Icon } from '@/shared/ui/icons'
 import { Select } from '@/shared/ui/select'
 import { type AgentDraft, type Analyst, emptyAgent } from './form'
+import css from './runs.module.css'
 
 interface Props {
   agents: AgentDraft[]
@@ -75,8 +76,8 @@ function Agent({ agent, options, error, removable, onChange, onRemove }: AgentPr
   const choose = (value: string) => onChange(value.startsWith('named ') ? { kind: 'named', name: value.slice(6) } : { kind: value as 'solo' | 'desk', name: '' })
   const problem = agent.kind === 'named' ? configured?.problem : problemOf(agent.model, options)
   return (
-    <div className="agent-draft">
-      <div className="agent-fields">
+    <div className={css.agentDraft}>
+      <div className={css.agentFields}>
         <select className="select" aria-label={t('new.kind')} value={kind} onChange={(event) => choose(event.target.value)}>
           <option value="solo">{t('kind.solo')}</option>
           <option value="desk">{t('kind.desk')}</option>
@@ -104,7 +105,7 @@ function Agent({ agent, options, error, removable, onChange, onRemove }: AgentPr
           <Icon name="close" />
         </button>
       </div>
-      {problem && !error && <span className="hint warn-text">{problem}</span>}
+      {problem && !error && <span className={`hint ${css.warnText}`}>{problem}</span>}
       {agent.kind === 'desk' && <DeskFields agent={agent} options={options} error={error} onChange={onChange} />}
     </div>
   )
@@ -118,17 +119,17 @@ function DeskFields({ agent, options, error, onChange }: Pick<AgentProps, 'agent
   const quick = problemOf(agent.quick, options)
   const deep = problemOf(agent.deep, options)
   return (
-    <div className="desk-fields stack">
+    <div className={`${css.deskFields} stack`}>
       <div className="fields">
         <label className="field">
           <span>{t('new.quick')}</span>
           <ModelInput label={t('new.quick')} value={agent.quick} placeholder={agent.model || 'provider::model'} error={error} onChange={(value) => onChange({ quick: value })} />
-          <span className={quick ? 'hint warn-text' : 'hint'}>{quick ?? t('new.quick.hint')}</span>
+          <span className={quick ? `hint ${css.warnText}` : 'hint'}>{quick ?? t('new.quick.hint')}</span>
         </label>
         <label className="field">
           <span>{t('new.deep')}</span>
           <ModelInput label={t('new.deep')} value={agent.deep} placeholder={agent.model || 'provider::model'} error={error} onChange={(value) => onChange({ deep: value })} />
-          <span className={deep ? 'hint warn-text' : 'hint'}>{deep ?? t('new.deep.hint')}</span>
+          <span className={deep ? `hint ${css.warnText}` : 'hint'}>{deep ?? t('new.deep.hint')}</span>
         </label>
       </div>
       <div className="row wrap" role="group" aria-label={t('new.analysts')}>

@@ -7,6 +7,7 @@ import { useFormat } from '@/shared/format'
 import { useText } from '@/shared/i18n'
 import { Tag } from '@/shared/ui/parts'
 import { useSettled } from '@/shared/useSettled'
+import css from './runs.module.css'
 
 /** The estimate follows the form after a pause of this length. */
 const PAUSE_MS = 400
@@ -20,7 +21,7 @@ export function EstimatePanel({ body }: { body: ExperimentBody | null }) {
   const found = settled === null ? undefined : query.data
   const estimate = found?.estimate
   return (
-    <section className="note estimate" aria-label={t('estimate.title')} aria-busy={query.isFetching}>
+    <section className={`note ${css.estimate}`} aria-label={t('estimate.title')} aria-busy={query.isFetching}>
       <div className="grow stack">
         <strong>{t('estimate.title')}</strong>
         {settled === null && <p className="second">{t('estimate.invalid')}</p>}
@@ -37,7 +38,7 @@ export function EstimatePanel({ body }: { body: ExperimentBody | null }) {
             </dl>
             {estimate.exceeds_budget && <Tag kind="warn">{t('estimate.exceeds')}</Tag>}
             {(found?.warnings ?? []).map((warning) => (
-              <p key={warning} className="warn-text">
+              <p key={warning} className={css.warnText}>
                 {warning}
               </p>
             ))}

@@ -6,6 +6,7 @@ import { isTyping } from '@/shared/keys'
 import { oneOf } from '@/shared/oneOf'
 import { Icon } from '@/shared/ui/icons'
 import { isFiltered, QUALITIES, type RunsSearch, STATUSES } from './address'
+import css from './runs.module.css'
 
 /** A search is sent once typing pauses. */
 const PAUSE_MS = 250
@@ -22,7 +23,7 @@ export function Filters({ search, loaded, onChange }: Props) {
   const word = useWord()
   const hasMore = [search.tag, search.model, search.dataset, search.from, search.to].some((value) => value !== undefined)
   return (
-    <div className="runs-filters" role="search" aria-label={t('runs.search')}>
+    <div className={css.filters} role="search" aria-label={t('runs.search')}>
       <SearchField key={`search ${search.search ?? ''}`} value={search.search ?? ''} onChange={(value) => onChange({ search: value || undefined })} />
       <select className="select short" aria-label={t('runs.filter.status')} value={search.status ?? ''} onChange={(event) => onChange({ status: oneOf(event.target.value, STATUSES) })}>
         <option value="">{t('runs.status.any')}</option>
@@ -77,7 +78,7 @@ function SearchField({ value, onChange }: { value: string; onChange: (value: str
   return (
     <input
       ref={field}
-      className="input runs-search"
+      className={`input ${css.search}`}
       type="search"
       maxLength={200}
       aria-label={t('runs.search')}
@@ -98,7 +99,7 @@ function MoreFilters({ open, search, loaded, onChange }: Props & { open: boolean
   const [isOpen, setOpen] = useState(open)
   const agents = loaded.flatMap((job) => job.simulation?.agents ?? [])
   return (
-    <details className="runs-more" open={isOpen} onToggle={(event) => setOpen(event.currentTarget.open)}>
+    <details className={css.more} open={isOpen} onToggle={(event) => setOpen(event.currentTarget.open)}>
       <summary className="second">{t('runs.more')}</summary>
       {isOpen && (
         <div className="row wrap">

@@ -4,6 +4,7 @@ import { ApiError } from '@/server/client'
 import { useLabels } from '@/server/labels'
 import type { Job } from '@/server/types'
 import { useText } from '@/shared/i18n'
+import css from './runs.module.css'
 
 /** Tags separated by commas, also Chinese ones. */
 export function tagsOf(text: string): string[] {
@@ -39,7 +40,7 @@ export function LabelForm({ job, onClose }: { job: Job; onClose: () => void }) {
   }
   const error = write.error
   return (
-    <form className="runs-labels" aria-label={t('labels.edit')} onSubmit={submit}>
+    <form className={css.labels} aria-label={t('labels.edit')} onSubmit={submit}>
       <label className="field">
         <span>{t('labels.name')}</span>
         <input ref={first} className="input" maxLength={200} value={name} onChange={(event) => setName(event.target.value)} />

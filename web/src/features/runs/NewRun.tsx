@@ -17,6 +17,7 @@ import { EstimatePanel } from './EstimatePanel'
 import { benchmarksOf, COSTS, DONE, MEMORIES, validate, type Draft, emptyDraft, fieldOf, type FieldName, FIELDS, ADVANCED, symbolsOf, isExperiment, toCurl, toExperiment, toTrigger, unknownSymbols, defaultBenchmark, defaultSpan, defaultSymbols, type FieldErrors } from './form'
 import { RunCommand } from './RunCommand'
 import { PRESETS, presetOf, type PresetName } from './presets'
+import css from './runs.module.css'
 
 const MEMORY_TEXTS = { all: 'new.memory.all', 'rounds+open': 'new.memory.open', rounds: 'new.memory.rounds', off: 'new.memory.off' } as const
 
@@ -105,9 +106,9 @@ function Form({ options, onClose }: { options: Options; onClose: () => void }) {
       </div>
       <div className="sheet-body">
         {start.error && rejectedField === null && <Failed error={start.error} />}
-        <div className="presets" role="group" aria-label={t('preset.title')}>
+        <div className={css.presets} role="group" aria-label={t('preset.title')}>
           {PRESETS.map((name) => (
-            <button key={name} type="button" className="preset" aria-pressed={preset === name} onClick={() => applyPreset(name)}>
+            <button key={name} type="button" className={css.preset} aria-pressed={preset === name} onClick={() => applyPreset(name)}>
               <b>{t(`preset.${name}`)}</b>
               <span>{t(`preset.${name}.what`)}</span>
             </button>
@@ -167,7 +168,7 @@ function Form({ options, onClose }: { options: Options; onClose: () => void }) {
         </div>
         <details open={advancedOpen} onToggle={(event) => setExpanded(event.currentTarget.open)}>
           <summary className="second">{t('new.more')}</summary>
-          <div className="stack more-fields">
+          <div className={`stack ${css.moreFields}`}>
             <div className="fields">
               <Field name="market" label={t('new.market')} error={fieldError('market')} hint={marketHint(t, options, draft.market || (dataset?.market ?? options.defaults.market))}>
                 {(attributes) => (

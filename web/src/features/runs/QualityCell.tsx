@@ -5,6 +5,7 @@ import { useText } from '@/shared/i18n'
 import { costMarks, type Mark, maskedMarks, resultMarks } from '@/shared/ui/marks'
 import { MarkTags } from '@/shared/ui/markTags'
 import { JobQualityTag, QualityShare } from '@/shared/ui/quality'
+import css from './runs.module.css'
 
 interface Props {
   job: Job
@@ -29,15 +30,15 @@ export function QualityCell({ job, results, placeholder }: Props) {
       {agents.map(({ name }) => {
         const result = resultOf(name)
         return (
-          <span key={name} className="runs-line">
+          <span key={name} className={css.line}>
             {result ? <QualityShare full={result.full_research.days} total={result.full_research.total_days} first={result.provenance.reasons[0]} /> : <span className="quiet">{placeholder}</span>}
           </span>
         )
       })}
-      <span className="runs-marks">
+      <span className={css.marks}>
         <MarkTags marks={[...joined, ...masked]} />
         <JobQualityTag quality={job.quality} />
-        <span className="runs-cost-mark">
+        <span className={css.costMark}>
           <MarkTags marks={costMarks(job.usage.cost_usd == null, t)} />
         </span>
       </span>

@@ -16,6 +16,7 @@ import { useCost } from '@/shared/ui/quality'
 import type { Column, ColumnKey } from './columns'
 import { LabelForm } from './LabelForm'
 import { QualityCell } from './QualityCell'
+import css from './runs.module.css'
 
 interface Props {
   job: Job
@@ -57,12 +58,12 @@ export const RunRow = memo(function RunRow({ job: listed, columns, isSettled, is
   const toggleEdit = useCallback(() => onEdit(isEditing ? null : id), [onEdit, isEditing, id])
   return (
     <>
-      <span role="cell" className="runs-cell select">
+      <span role="cell" className={css.cell} data-column="select">
         <input type="checkbox" aria-label={t('runs.select', { run: title })} checked={isSelected} onChange={(event) => onSelect(id, event.target.checked)} />
       </span>
       <Cells job={job} columns={columns} results={data?.results} placeholder={data === undefined && !error ? '…' : ABSENT} now={now} edit={canEdit ? toggleEdit : null} />
       {isEditing && (
-        <div role="cell" className="runs-editor">
+        <div role="cell" className={css.editor}>
           <LabelForm job={job} onClose={() => onEdit(null)} />
         </div>
       )}
@@ -85,7 +86,7 @@ const Cells = memo(function Cells({ job, columns, results, placeholder, now, edi
   const title = runTitle(job, t)
   const each = (cell: (name: string, result: RangeResult | undefined, isLlm: boolean) => ReactNode) =>
     (job.simulation?.agents ?? []).map((agent) => (
-      <span key={agent.name} className="runs-line">
+      <span key={agent.name} className={css.line}>
         {cell(
           agent.name,
           results?.find((result) => result.model === agent.name),
@@ -94,7 +95,7 @@ const Cells = memo(function Cells({ job, columns, results, placeholder, now, edi
       </span>
     ))
   return columns.map(({ key, isNumber, stays }) => (
-    <span key={key} role="cell" className={`runs-cell ${key} ${isNumber ? 'num' : ''} ${stays ? 'runs-stays' : ''}`}>
+    <span key={key} role="cell" className={`${css.cell} ${isNumber ? 'num' : ''} ${stays ? css.stays : ''}`} data-column={key}>
       <Cell name={key} job={job} title={title} results={results} each={each} placeholder={placeholder} now={now} edit={edit} />
     </span>
   ))
@@ -187,17 +188,17 @@ function Run({ job, title, edit }: { job: Job; title: string; edit: (() => void)
   const { simulation, labels, experiment } = job
   return (
     <>
-      <span className="runs-line">
-        <Link to="/app/runs/$jobId" params={{ jobId: job.job_id }} className="runs-link clip" title={title}>
+      <span className={css.line}>
+        <Link to="/app/runs/$jobId" params={{ jobId: job.job_id }} className={`${css.link} clip`} title={title}>
           {title}
         </Link>
         {edit && (
-          <button type="button" className="button small plain runs-edit" aria-label={t('labels.edit.of', { run: title })} title={t('labels.edit')} onClick={edit}>
+          <button type="button" className={`button small plain ${css.edit}`} aria-label={t('labels.edit.of', { run: title })} title={t('labels.edit')} onClick={edit}>
             ✎
           </button>
         )}
       </span>
-      <span className="runs-sub second">
+      <span className={`${css.sub} second`}>
         {labels.name !== null && labels.name !== undefined && simulation && <span className="clip">{tradedOf(simulation, t)}</span>}
         {simulation && <span className="tnum nowrap">{format.span(simulation.start_date, simulation.end_date)}</span>}
         {labels.note && <Tag title={labels.note}>{t('labels.note')}</Tag>}
@@ -224,11 +225,11 @@ function Status({ job }: { job: Job }) {
   const isPartial = !hasStopped(job.status) || completed + skipped < total
   return (
     <>
-      <span className="runs-line">
+      <span className={css.line}>
         <StatusMark status={job.status} />
       </span>
       {isPartial ? (
-        <span className="runs-sub">
+        <span className={css.sub}>
           <span className="progress" aria-hidden="true">
             <span style={{ width: `${total ? ((completed + skipped) / total) * 100 : 0}%` }} />
             <span className="bad" style={{ width: `${total ? (failed / total) * 100 : 0}%` }} />
@@ -238,10 +239,10 @@ function Status({ job }: { job: Job }) {
           </span>
         </span>
       ) : (
-        <span className="runs-sub tnum second nowrap">{t('runs.days', { total })}</span>
+        <span className={`${css.sub} tnum second nowrap`}>{t('runs.days', { total })}</span>
       )}
       {job.error && (
-        <span className="runs-sub down clip" title={job.error}>
+        <span className={`${css.sub} down clip`} title={job.error}>
           {job.error}
         </span>
       )}

@@ -18,6 +18,7 @@ import { readRuns, runsImage } from './exportRuns'
 import { Filters } from './Filters'
 import { NewRun } from './NewRun'
 import { RunsTable } from './RunsTable'
+import css from './runs.module.css'
 
 const MIN_COMPARED = 2
 const MAX_COMPARED = 6
@@ -117,7 +118,7 @@ function Tools({ search, jobs, columns, selected, hasMore }: ToolsProps) {
   const canCompare = selected.size >= MIN_COMPARED && selected.size <= MAX_COMPARED
   const items = [...selected].map((id) => `job:${id}`).join(',')
   return (
-    <div className="runs-tools">
+    <div className={css.tools}>
       <span className="second grow" role="status">
         {t(hasMore ? 'runs.loaded.more' : 'runs.loaded', { count: jobs.length })}
       </span>
@@ -131,9 +132,9 @@ function Tools({ search, jobs, columns, selected, hasMore }: ToolsProps) {
             {t('runs.compare')}
           </button>
         ))}
-      <details className="runs-columns">
+      <details className={css.columns}>
         <summary className="button small">{t('runs.columns')}</summary>
-        <div className="runs-menu" role="group" aria-label={t('runs.columns')}>
+        <div className={css.menu} role="group" aria-label={t('runs.columns')}>
           {COLUMNS.map((column) => (
             <label key={column.key} className="check">
               <input

@@ -7,6 +7,7 @@ import { useNow } from '@/shared/now'
 import { nextOrder, type Order, orderOf, type Sort } from './address'
 import { type Column, gridOf } from './columns'
 import { RunRow } from './RunRow'
+import css from './runs.module.css'
 
 /** Further runs are loaded this many rows before the end. */
 const AHEAD = 25
@@ -43,9 +44,9 @@ export function RunsTable({ jobs, columns, order, onOrder, selected, onSelect, c
   const grid = gridOf(columns)
   const style = { '--runs-columns': grid.tracks, '--runs-width': grid.width } as CSSProperties
   return (
-    <div className="runs runs-box" role="table" aria-label={t('runs.title')} aria-rowcount={hasMore ? -1 : jobs.length + 1} ref={box} style={style}>
-      <div role="rowgroup" className="runs-heads">
-        <div className="runs-row runs-names" role="row">
+    <div className={css.box} role="table" aria-label={t('runs.title')} aria-rowcount={hasMore ? -1 : jobs.length + 1} ref={box} style={style}>
+      <div role="rowgroup" className={css.heads}>
+        <div className={`${css.row} ${css.names}`} role="row">
           <span role="columnheader" className="select">
             <span className="hidden-label">{t('runs.column.select')}</span>
           </span>
@@ -54,7 +55,7 @@ export function RunsTable({ jobs, columns, order, onOrder, selected, onSelect, c
           ))}
         </div>
       </div>
-      <div role="rowgroup" className="runs-space" style={{ height: rows.getTotalSize() }}>
+      <div role="rowgroup" className={css.space} style={{ height: rows.getTotalSize() }}>
         {visible.map((row) => {
           const job = jobs[row.index]
           if (!job) return null
@@ -66,7 +67,8 @@ export function RunsTable({ jobs, columns, order, onOrder, selected, onSelect, c
               aria-rowindex={row.index + 2}
               data-index={row.index}
               ref={rows.measureElement}
-              className={`runs-row runs-place ${selected.has(id) ? 'selected' : ''}`}
+              data-run={id}
+              className={`${css.row} ${css.place} ${selected.has(id) ? 'selected' : ''}`}
               style={{ transform: `translateY(${row.start}px)` }}
             >
               <RunRow
@@ -104,7 +106,7 @@ function Head({ column, order, onOrder }: { column: Column; order: Order | undef
     <span role="columnheader" aria-sort={direction} className={className}>
       <button type="button" onClick={() => onOrder(nextOrder(sort, order))}>
         {t(column.text)}
-        <span aria-hidden="true" className="runs-arrow">
+        <span aria-hidden="true" className={css.arrow}>
           {{ ascending: '▲', descending: '▼', none: '' }[direction]}
         </span>
       </button>

@@ -4,6 +4,7 @@ import { useFormat } from '@/shared/format'
 import { textOr, useText, useWord } from '@/shared/i18n'
 import { useReasons } from '@/shared/i18n/codes'
 import { type Node, phaseTotal } from './desk'
+import css from './session.module.css'
 
 interface Props {
   nodes: Node[]
@@ -18,13 +19,13 @@ export function DeskGraph({ nodes, phases, selected, onSelect, box }: Props) {
   const t = useText()
   const format = useFormat()
   return (
-    <div className="graph" role="group" aria-label={t('desk.graph')} ref={box}>
+    <div className={css.graph} role="group" aria-label={t('desk.graph')} ref={box}>
       {phases.map((phase) => {
         const own = nodes.filter((node) => node.phase === phase)
         if (own.length === 0) return null
         const took = phaseTotal(own, phase)
         return (
-          <section key={phase} className="graph-phase" aria-label={textOr(t, `phase.${phase}`, phase)}>
+          <section key={phase} className={css.graphPhase} aria-label={textOr(t, `phase.${phase}`, phase)}>
             <h3>
               {textOr(t, `phase.${phase}`, phase)}
               <span className="tnum">{took > 0 ? format.duration(took / 1000) : ''}</span>
@@ -49,7 +50,7 @@ function NodeCard({ node, selected, onSelect }: { node: Node; selected: boolean;
   return (
     <button
       type="button"
-      className={`node ${node.state}`}
+      className={`${css.node} ${node.state}`}
       aria-pressed={selected}
       data-scope={node.scope}
       title={node.reason === null ? undefined : `${reasons.why(node.reason)} (${node.reason})`}

@@ -1,5 +1,6 @@
 import { useText } from '@/shared/i18n'
 import { FoldedText } from '@/transcript/MessageText'
+import css from './session.module.css'
 
 interface Props {
   instructions: { node: string; content: string }[]
@@ -13,7 +14,7 @@ export function Instructions({ instructions, node }: Props) {
   const own = node === null ? undefined : instructions.find((one) => one.node === node)
   if (!own) return null
   return (
-    <details className="instructions">
+    <details className={css.instructions}>
       <summary>{t('session.instructions')}</summary>
       <FoldedText text={own.content} />
     </details>

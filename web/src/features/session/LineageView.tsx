@@ -12,6 +12,7 @@ import { JsonView, parseJson } from '@/transcript/JsonView'
 import { dataAddress } from '../seenBy/places'
 import { Numbers } from './Numbers'
 import { nameOfMemory } from './RecalledMemories'
+import css from './session.module.css'
 
 interface Props {
   session: Session
@@ -43,7 +44,7 @@ function Stages({ session, trade, lineage, market, dataset, zone, onGo, onMemory
   const elsewhere = order && order.session_id !== session.session_id ? order.session_id : null
   const go = { elsewhere, onGo }
   return (
-    <ol className="lineage" aria-label={t('lineage.title')}>
+    <ol className={css.lineage} aria-label={t('lineage.title')}>
       <Stage name={t('lineage.fill')}>
         {word('side', trade.action_type)} {format.quantity(trade.quantity)} {trade.symbol} @ {format.price(trade.price)}
         <span className="quiet"> · {t('lineage.cash', { cash: format.money(trade.cash_after, market) })}</span>
@@ -80,7 +81,7 @@ function Stages({ session, trade, lineage, market, dataset, zone, onGo, onMemory
       )}
       {lineage.exposures.length > 0 && (
         <Stage name={t('lineage.shown')}>
-          <ul className="lineage-shown">
+          <ul className={css.lineageShown}>
             {lineage.exposures.map((read) => (
               <li key={read.series}>
                 <Link to="/app/data" search={dataAddress(dataset, read.series, read.first_date, read.last_date)} className="mono">
@@ -102,11 +103,11 @@ function Stages({ session, trade, lineage, market, dataset, zone, onGo, onMemory
         {lineage.memories.length === 0 ? (
           <span className="second">{t('lineage.memory.none')}</span>
         ) : (
-          <ul className="lineage-shown">
+          <ul className={css.lineageShown}>
             {lineage.memories.map((memory) => (
               <li key={`${memory.path} ${nameOfMemory(memory)}`}>
                 <Memory memory={memory} elsewhere={elsewhere} onMemory={onMemory} />
-                <span className="clip-2 second">{memory.text}</span>
+                <span className={`${css.clip2} second`}>{memory.text}</span>
               </li>
             ))}
           </ul>
@@ -169,11 +170,11 @@ function Opinion({ message, isLong, ...go }: Go & { message: LineageMessage; isL
   const word = useWord()
   const json = parseJson(message.content)
   return (
-    <div className="lineage-words">
+    <div className={css.lineageWords}>
       <Place path={message.path} {...go}>
         {word('node', message.node)}
       </Place>
-      {json === undefined ? <p className={isLong ? 'clip-4' : 'clip-2'}>{message.content.replace(/[*#`]/g, '')}</p> : <JsonView value={json} />}
+      {json === undefined ? <p className={isLong ? css.clip4 : css.clip2}>{message.content.replace(/[*#`]/g, '')}</p> : <JsonView value={json} />}
     </div>
   )
 }

@@ -13,6 +13,7 @@ import { UnverifiedReason } from '@/shared/ui/pointInTime'
 import { QualityTag, qualityOf, researchOf } from '@/shared/ui/quality'
 import { Empty } from '@/shared/ui/states'
 import { type Column, SortTable } from '@/shared/ui/table'
+import css from './session.module.css'
 
 interface Props {
   job: Job
@@ -72,7 +73,7 @@ export function ProvenanceView({ job, session, day, symbol }: Props) {
     { id: 'elapsed_ms', label: t('calls.took'), num: true, sort: (one) => one.elapsed_ms, cell: (one) => (one.elapsed_ms == null ? '–' : format.duration(one.elapsed_ms / 1000)) },
   ]
   return (
-    <div className="panel-body stack sections tall">
+    <div className={`panel-body stack sections ${css.tall}`}>
       {result && (
         <dl className="figures">
           <div className="figure">

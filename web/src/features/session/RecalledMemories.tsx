@@ -8,6 +8,7 @@ import { useText, useWord } from '@/shared/i18n'
 import { Tag } from '@/shared/ui/parts'
 import { Empty, Failed, Loading } from '@/shared/ui/states'
 import { SeenBy } from '../seenBy/SeenBy'
+import css from './session.module.css'
 
 interface Props {
   recalled: RecalledBlock[] | undefined
@@ -36,7 +37,7 @@ export function RecalledMemories({ recalled, error, session, zone, item: target,
     )
   }
   return (
-    <div className="panel-body stack tall">
+    <div className={`panel-body stack ${css.tall}`}>
       {recalled.map((one) => (
         <section key={one.path} className="stack">
           <h2>
@@ -73,7 +74,7 @@ function Item({ item, session, zone, marked }: { item: RecalledItem; session: Se
   const owner = item.job_id ?? session.job_id
   const kind = MEMORIES.find((one) => one === item.memory_type)
   return (
-    <article ref={box} className={`memory-item${marked ? ' marked' : ''}`} aria-current={marked ? 'true' : undefined}>
+    <article ref={box} className={`${css.memoryItem}${marked ? ' marked' : ''}`} aria-current={marked ? 'true' : undefined}>
       <div className="row wrap">
         <Tag>{word('memory', item.memory_type)}</Tag>
         <Link to="/app/memory" search={{ tab: TAB[item.memory_type], job: owner, model: session.model, id: item.memory_id }} className="mono">

@@ -13,6 +13,7 @@ import { MaskedTag } from '@/shared/ui/evidenceMarks'
 import { UnverifiedTag } from '@/shared/ui/pointInTime'
 import { Books, QualityTag, qualityOf } from '@/shared/ui/quality'
 import { nodeTable } from './desk'
+import css from './session.module.css'
 
 interface Props {
   job: Job
@@ -73,7 +74,7 @@ export function SessionHead({ job, status, date, model, session, day, rules, con
             <Books books={session.books} />
           </p>
         )}
-        {session?.session_summary && <p className="session-summary">{session.session_summary}</p>}
+        {session?.session_summary && <p className={css.sessionSummary}>{session.session_summary}</p>}
         {!session?.session_summary && session?.summary_error && <p className="quiet">{t('session.no.summary', { why: session.summary_error })}</p>}
       </div>
       <dl className="figures">
@@ -94,7 +95,7 @@ function Decisions({ head, jobId, rules }: { head: SessionHeadResponse; jobId: s
   const t = useText()
   const decider = useMemo(() => nodeTable(rules).decider, [rules])
   return (
-    <p className="decisions row wrap" aria-label={t('session.decisions')}>
+    <p className={`${css.decisions} row wrap`} aria-label={t('session.decisions')}>
       {head.decisions.map((one) => (
         <Link
           key={one.symbol}
@@ -116,7 +117,7 @@ function Holdings({ day }: { day: DayResult | null }) {
   const holdings = day?.final_position?.holdings ?? day?.starting_position?.holdings ?? []
   if (holdings.length === 0) return <span className="second">{day?.final_position || day?.starting_position ? t('session.holds.nothing') : '–'}</span>
   return (
-    <span className="holdings">
+    <span className={css.holdings}>
       {holdings.slice(0, 4).map((one) => (
         <span key={one.symbol}>
           {format.quantity(one.quantity)} {one.symbol}

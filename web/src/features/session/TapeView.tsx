@@ -39,7 +39,7 @@ export function TapeView({ steps, pending, error, at }: Props) {
       </div>
       {/* A scrollable region must be reachable by keyboard. */}
       {/* eslint-disable-next-line jsx-a11y/no-noninteractive-tabindex */}
-      <div className="tape" ref={box} tabIndex={0} role="region" aria-label={t('session.tape')}>
+      <div className={css.tape} ref={box} tabIndex={0} role="region" aria-label={t('session.tape')}>
         <div role="table" aria-label={t('session.tape')} aria-rowcount={steps.length + 1}>
           <Head />
           <div role="rowgroup" className="transcript-space" style={{ height: rows.getTotalSize() }}>
@@ -59,7 +59,7 @@ function Head() {
   return (
     <div role="rowgroup" className={css.tapeHead}>
       <div role="row" aria-rowindex={1} className={css.tapeNames}>
-        <span role="columnheader" className="num tape-seq" title={t('tape.seq.what')}>
+        <span role="columnheader" className={`num ${css.tapeSeq}`} title={t('tape.seq.what')}>
           {t('tape.seq')}
         </span>
         <span role="columnheader" className={css.tapeStep}>
@@ -68,10 +68,10 @@ function Head() {
         <span role="columnheader" className={css.tapeKind}>
           {t('tape.kind')}
         </span>
-        <span role="columnheader" className="num tape-tokens" title={t('tape.tokens.what')}>
+        <span role="columnheader" className={`num ${css.tapeTokens}`} title={t('tape.tokens.what')}>
           {t('tape.tokens')}
         </span>
-        <span role="columnheader" className="num tape-took">
+        <span role="columnheader" className={`num ${css.tapeTook}`}>
           {t('calls.took')}
         </span>
         <span role="columnheader" className={css.tapeHash}>
@@ -97,8 +97,8 @@ function Row({ step, index, start, isMarked }: RowProps) {
   const seconds = step.ended_at ? (Date.parse(step.ended_at) - Date.parse(step.started_at)) / 1000 : null
   const failed = step.outcome != null && step.outcome !== 'ok'
   return (
-    <div role="row" aria-rowindex={index + 2} className={`tape-row${isMarked ? ' marked' : ''}`} aria-current={isMarked ? 'true' : undefined} style={{ transform: `translateY(${start}px)` }}>
-      <span role="cell" className="quiet num tape-seq">
+    <div role="row" aria-rowindex={index + 2} className={`${css.tapeRow}${isMarked ? ' marked' : ''}`} aria-current={isMarked ? 'true' : undefined} style={{ transform: `translateY(${start}px)` }}>
+      <span role="cell" className={`quiet num ${css.tapeSeq}`}>
         {step.seq ?? ''}
       </span>
       <span role="cell" className={css.tapeStep}>
@@ -113,10 +113,10 @@ function Row({ step, index, start, isMarked }: RowProps) {
       <span role="cell" className={`second ${css.tapeKind}`}>
         {step.kind}
       </span>
-      <span role="cell" className="num second tape-tokens">
+      <span role="cell" className={`num second ${css.tapeTokens}`}>
         {step.input_tokens + step.output_tokens > 0 ? `${format.compact(step.input_tokens)}→${format.compact(step.output_tokens)}` : ''}
       </span>
-      <span role="cell" className="num second tape-took">
+      <span role="cell" className={`num second ${css.tapeTook}`}>
         {seconds === null ? '' : format.duration(seconds)}
       </span>
       <span role="cell" className={css.tapeHash}>

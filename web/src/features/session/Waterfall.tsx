@@ -6,6 +6,7 @@ import { useReasons } from '@/shared/i18n/codes'
 import { ExportMenu } from '@/shared/ui/exportMenu'
 import { More } from '@/shared/ui/parts'
 import type { Node } from './desk'
+import css from './session.module.css'
 
 /** Rows per page: a long conversation has thousands of calls. */
 const ROWS = 300
@@ -69,17 +70,17 @@ export function Waterfall({ nodes, selected, onSelect, byCall }: Props) {
 
   if (rows.length === 0) return <p className="panel-body quiet">{t('waterfall.none')}</p>
   return (
-    <div className="waterfall-box">
+    <div className={css.waterfallBox}>
       <div className="chart-tools row">
         <ExportMenu what={t('waterfall.label')} name="timing" csv={csv} image={() => box.current} />
       </div>
-      <div className="waterfall" role="group" aria-label={t('waterfall.label')} ref={box}>
+      <div className={css.waterfall} role="group" aria-label={t('waterfall.label')} ref={box}>
         {rows.slice(0, count).map((row) => (
-          <div key={row.key} className={`waterfall-row${selected === row.scope && !byCall ? ' selected' : ''}`}>
+          <div key={row.key} className={`${css.waterfallRow}${selected === row.scope && !byCall ? ' selected' : ''}`}>
             <button type="button" className="clip" onClick={() => onSelect(selected === row.scope ? null : row.scope)}>
               {row.label}
             </button>
-            <span className="waterfall-track" aria-hidden="true">
+            <span className={css.waterfallTrack} aria-hidden="true">
               {row.bars.map((bar) => (
                 <span
                   key={bar.title + bar.start}
@@ -94,7 +95,7 @@ export function Waterfall({ nodes, selected, onSelect, byCall }: Props) {
         ))}
       </div>
       <More has={rows.length > count} busy={false} onMore={() => setCount(count + ROWS)} />
-      <p className="waterfall-foot quiet tnum">
+      <p className={`${css.waterfallFoot} quiet tnum`}>
         <span>0</span>
         <span>{format.duration(total / 1000)}</span>
       </p>

@@ -6,6 +6,7 @@ import { useFormat } from '@/shared/format'
 import { useText, useWord } from '@/shared/i18n'
 import { Tag } from '@/shared/ui/parts'
 import { Command, Failed, Loading } from '@/shared/ui/states'
+import css from './settings.module.css'
 
 /** Failures first, then notes. */
 const ORDER: Record<Finding['state'], number> = { broken: 0, note: 1, ok: 2 }
@@ -35,7 +36,7 @@ export function Doctor() {
         </div>
       )}
       {query.data && (
-        <ul className="doctor-checks">
+        <ul className={css.doctorChecks}>
           {findings.map((finding, index) => (
             <Check key={index} finding={finding} />
           ))}
@@ -52,8 +53,8 @@ function Check({ finding }: { finding: Finding }) {
   const t = useText()
   const word = useWord()
   return (
-    <li className={`doctor-check check-${finding.state}`}>
-      <span className="check-mark" aria-hidden="true">
+    <li className={css.doctorCheck} data-state={finding.state}>
+      <span className={css.checkMark} aria-hidden="true">
         {MARK[finding.state]}
       </span>
       <span className="hidden-label">{t(`doctor.state.${finding.state}`)}</span>

@@ -9,6 +9,7 @@ import { changeSettings, type PnlColors, type Settings, useSettings } from '@/sh
 import { Pairs, Segments, Tag } from '@/shared/ui/parts'
 import { Command, Failed, Loading, Note } from '@/shared/ui/states'
 import { Doctor } from './Doctor'
+import css from './settings.module.css'
 
 export function SettingsPage() {
   const t = useText()
@@ -126,7 +127,7 @@ function Preferences() {
 
 function Row({ name, children }: { name: string; children: ReactNode }) {
   return (
-    <div className="row wrap settings-row">
+    <div className={`row wrap ${css.settingsRow}`}>
       <span className="label">{name}</span>
       {children}
     </div>
