@@ -292,7 +292,8 @@ impl Budgets {
     #[must_use]
     pub fn expected(&self, mut amount: Spend) -> Spend {
         if let Some(overrun) = &self.overrun {
-            amount.add(*lock(overrun));
+            let Grant { tokens, usd } = *lock(overrun);
+            amount.add(Spend { tokens, usd });
         }
         amount
     }
@@ -379,8 +380,7 @@ impl Budgets {
             let mut over = used;
             over.subtract(reserved);
             let mut overrun = lock(overrun);
-            overrun.tokens = overrun.tokens.max(over.tokens);
-            overrun.usd = overrun.usd.max(over.usd);
+            *overrun = overrun.max(over.grant());
         }
         lock(&self.totals).change(line, |total| {
             total.reserved.subtract(reserved);

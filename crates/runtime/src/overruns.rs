@@ -1,18 +1,18 @@
 //! What calls have used beyond what was reserved for them.
 
-use crate::budget::Spend;
 use crate::sync::lock;
+use papertape_core::budget::Grant;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, Weak};
 
 /// The most that a call has used beyond its reservation. Shared by the jobs, or the parts of one, that spend the same
 /// limit in this process.
-pub type Overrun = Arc<Mutex<Spend>>;
+pub type Overrun = Arc<Mutex<Grant>>;
 
 /// The overruns of this process by the ID of the experiment or job whose limit is shared. A job or part that starts late
 /// reserves what the first ones have learned. An overrun is kept while any of them runs.
 #[derive(Debug, Default)]
-pub struct Overruns(Mutex<BTreeMap<String, Weak<Mutex<Spend>>>>);
+pub struct Overruns(Mutex<BTreeMap<String, Weak<Mutex<Grant>>>>);
 
 impl Overruns {
     /// The overrun of those that share the limit of this experiment or job.
