@@ -155,6 +155,11 @@ test('the login page is accessible, has the app’s colors, rejects a wrong toke
       violations.push(...(await world.violations(page, '/login after a wrong token')))
     }
     assert.ok(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth), `it overflows ${size.width}`)
+    // The other language asks for the same page.
+    await page.getByRole('link', { name: '中文' }).click()
+    await page.locator('html[lang="zh"]').waitFor()
+    await page.getByRole('link', { name: 'English' }).click()
+    await page.locator('html[lang="en"]').waitFor()
     // For a second after a wrong token, the right one is throttled.
     const heading = page.getByRole('heading', { name: /^Autumn desk/ })
     do {

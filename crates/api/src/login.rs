@@ -169,6 +169,12 @@ fn page(
 ) -> Response {
     let Texts { lang, title, token, hint, log_in, logged_in, log_out, proceed, .. } = texts;
     let note = note.map(|note| format!("<p class=\"note\" role=\"alert\">{note}</p>")).unwrap_or_default();
+    let in_language = |lang: &str| {
+        let mut query = form_urlencoded::Serializer::new(String::new());
+        let query = query.append_pair("lang", lang).append_pair("next", next).finish();
+        escape(&format!("/login?{query}"))
+    };
+    let (english, chinese) = (in_language("en"), in_language("zh"));
     let next = escape(next);
     let form = match caller {
         Some(Caller { name, scope }) => {
@@ -188,8 +194,8 @@ fn page(
     let html = format!(
         "<!doctype html><html lang=\"{lang}\"><head><meta charset=\"utf-8\"><meta name=\"viewport\" \
          content=\"width=device-width, initial-scale=1\"><title>{title}</title><link rel=\"stylesheet\" \
-         href=\"/login.css\"></head><body><main>{LOGO}<h1>{title}</h1>{note}{form}<nav><a href=\"/login?lang=en\" \
-         lang=\"en\">English</a> <a href=\"/login?lang=zh\" lang=\"zh\">中文</a></nav></main></body></html>"
+         href=\"/login.css\"></head><body><main>{LOGO}<h1>{title}</h1>{note}{form}<nav><a href=\"{english}\" \
+         lang=\"en\">English</a> <a href=\"{chinese}\" lang=\"zh\">中文</a></nav></main></body></html>"
     );
     (status, [(CACHE_CONTROL, "no-store")], Html(html)).into_response()
 }
