@@ -691,7 +691,7 @@ class Operations:
         job_id: str | None = None,
         benchmark: str | None = None,
         baselines: Literal["each", "shared"] | None = None,
-        daily: Literal["all", "none"] | None = None,
+        daily: Literal["all", "sparse", "none"] | None = None,
         reasoning: Literal["none", "summary", "full"] | None = None,
     ) -> t.ResultsResponse:
         """Get trading results for a day, or for a range with its baselines: `GET /results`."""

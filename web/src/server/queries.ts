@@ -75,17 +75,20 @@ export const hasClosed = (found: Curves): boolean => found.agents.some((agent) =
 
 /**
  * Metrics, baselines and benchmark by agent of a job; `null` if no day is closed. The default benchmark is the job's own.
- * Without `isDaily`, the days of the agents are left out, because long runs have megabytes of them.
+ * The days of the agents are left out or few, unless all are requested, because long runs have megabytes of them.
  */
-export const jobResults = (id: string, benchmark?: string, isDaily = false) =>
+export const jobResults = (id: string, benchmark?: string, daily: 'all' | 'sparse' | 'none' = 'none') =>
   queryOptions({
-    queryKey: ['job', id, 'results', ...(isDaily ? ['daily'] : []), ...(benchmark ? [benchmark] : [])],
+    queryKey: ['job', id, 'results', daily, ...(benchmark ? [benchmark] : [])],
     queryFn: async ({ signal }) => {
-      const found = await orNull(read('/results', {}, { job_id: id, benchmark, baselines: 'shared', daily: isDaily ? 'all' : 'none' }, signal))
+      const found = await orNull(read('/results', {}, { job_id: id, benchmark, baselines: 'shared', daily }, signal))
       return found && isRange(found) ? withBaselines(found) : null
     },
     staleTime: 30_000,
   })
+
+/** The results of a run in the list of runs, with days for a small chart. */
+export const listedResults = (id: string) => jobResults(id, undefined, 'sparse')
 
 /** Results over several days, not of one day. */
 function isRange(results: RangeResults | DayResults): results is RangeResults {

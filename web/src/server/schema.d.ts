@@ -8418,11 +8418,11 @@ export interface paths {
                     /** @description Where the baselines of a range are: in `each` result (the default), or `shared`, once. Not together with `date`. */
                     baselines?: "each" | "shared";
                     /**
-                     * @description Whether the results of a range list their days. `none` leaves `daily_portfolio_values` and
-                     *     `history.rolling_sharpe` of each result empty, which makes the response of a long run much shorter. Not together
-                     *     with `date`.
+                     * @description Which days the results of a range list in `daily_portfolio_values`: `all`, at most 100 of each (`sparse`), or
+                     *     `none`. Without all of them, `history.rolling_sharpe` is empty, and the response of a long run is much shorter. Not
+                     *     together with `date`.
                      */
-                    daily?: "all" | "none";
+                    daily?: "all" | "sparse" | "none";
                     /** @description How much of the conversations to include. */
                     reasoning?: ("none" | "summary" | "full") & Record<string, never>;
                 };

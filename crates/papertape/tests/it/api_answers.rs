@@ -247,7 +247,8 @@ async fn baselines_are_sent_once_on_request() {
     }
 }
 
-/// Goal: results without their days are the same results, with the two lists of days empty; a single day has no choice.
+/// Goal: results without their days are the same results, with the two lists of days empty; sparse results have some of
+/// the days of a long run, from the first to the last, and all of a short one; a single day has no choice.
 #[tokio::test(flavor = "multi_thread")]
 async fn the_days_of_results_can_be_left_out() {
     let world = World::new().await;
@@ -256,11 +257,32 @@ async fn the_days_of_results_can_be_left_out() {
     assert_eq!(world.good(&format!("{uri}&daily=all")).await, all);
     for result in all["results"].as_array_mut().expect("a list") {
         assert_eq!(result["daily_portfolio_values"].as_array().map(Vec::len), Some(5));
-        result["daily_portfolio_values"] = json!([]);
         result["history"]["rolling_sharpe"] = json!([]);
     }
+    assert_eq!(world.good(&format!("{uri}&daily=sparse")).await, all);
+    for result in all["results"].as_array_mut().expect("a list") {
+        result["daily_portfolio_values"] = json!([]);
+    }
     assert_eq!(world.good(&format!("{uri}&daily=none")).await, all);
-    for invalid in ["/results?date=2012-10-01&daily=none", "/results?daily=some"] {
+
+    let mut half_year = crate::api_support::week();
+    half_year.start_date = Some(jiff::civil::date(2012, 1, 3));
+    let long = world.run(half_year).await;
+    let days = async |level: &str| {
+        let results = world.good(&format!("/results?job_id={long}&daily={level}")).await;
+        results["results"][0]["daily_portfolio_values"].as_array().expect("a list").clone()
+    };
+    let (all, sparse) = (days("all").await, days("sparse").await);
+    assert!(all.len() > 150 && sparse.len() == 100, "{} of {}", sparse.len(), all.len());
+    assert_eq!((sparse.first(), sparse.last()), (all.first(), all.last()));
+    let places: Vec<usize> =
+        sparse.iter().map(|day| all.iter().position(|one| one == day).expect("is a day")).collect();
+    assert!(places.windows(2).all(|two| (1..=2).contains(&(two[1] - two[0]))), "{places:?}");
+    for invalid in [
+        "/results?date=2012-10-01&daily=none",
+        "/results?date=2012-10-01&daily=sparse",
+        "/results?daily=some",
+    ] {
         let answer = world.get(invalid).await;
         assert!(answer.status == 400 && answer.text.contains("daily: "), "{invalid}: {}", answer.text);
     }

@@ -51,9 +51,9 @@ pub struct ResultsQuery {
     #[serde(default)]
     #[param(inline)]
     pub baselines: BaselinePlace,
-    /// Whether the results of a range list their days. `none` leaves `daily_portfolio_values` and
-    /// `history.rolling_sharpe` of each result empty, which makes the response of a long run much shorter. Not together
-    /// with `date`.
+    /// Which days the results of a range list in `daily_portfolio_values`: `all`, at most 100 of each (`sparse`), or
+    /// `none`. Without all of them, `history.rolling_sharpe` is empty, and the response of a long run is much shorter. Not
+    /// together with `date`.
     #[serde(default)]
     #[param(inline)]
     pub daily: DailyLevel,
@@ -74,16 +74,21 @@ pub enum BaselinePlace {
     Shared,
 }
 
-/// Whether the results of a range list their days.
+/// Which days the results of a range list.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum DailyLevel {
     /// Every day.
     #[default]
     All,
+    /// At most [`SPARSE_DAYS`], evenly spaced, with the first and the last.
+    Sparse,
     /// None.
     None,
 }
+
+/// The maximum number of days in sparse results: enough for a small chart.
+pub const SPARSE_DAYS: usize = 100;
 
 /// How much of the transcript to include.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]

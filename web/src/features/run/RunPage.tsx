@@ -121,7 +121,7 @@ function PerformanceTab({ job, curves, search: { benchmark = '', days }, onChang
   const hasResults = curves.data !== undefined && hasClosed(curves.data)
   const results = useQuery({ ...jobResults(job.job_id, benchmark), enabled: hasResults, placeholderData: keepPreviousData })
   // The days follow once the metrics are there.
-  const daily = useQuery({ ...jobResults(job.job_id, benchmark, true), enabled: results.data != null && !results.isPlaceholderData, placeholderData: keepPreviousData })
+  const daily = useQuery({ ...jobResults(job.job_id, benchmark, 'all'), enabled: results.data != null && !results.isPlaceholderData, placeholderData: keepPreviousData })
   const dataset = useQuery({ ...datasetQuery(job.simulation?.dataset.hash ?? ''), enabled: job.simulation != null })
   if (curves.isPending) return <Loading rows={10} />
   if (!curves.data) return <Failed error={curves.error} retry={() => void curves.refetch()} />

@@ -3,7 +3,7 @@ import { Link } from '@tanstack/react-router'
 import { memo, type ReactNode, useCallback, useMemo } from 'react'
 import { Sparkline } from '@/charts/Sparkline'
 import { useFollowed } from '@/server/followed'
-import { job as jobQuery, jobResults } from '@/server/queries'
+import { job as jobQuery, listedResults } from '@/server/queries'
 import type { Job, RangeResult } from '@/server/types'
 import { hasStopped } from '@/server/types'
 import { ABSENT, signClass, useFormat } from '@/shared/format'
@@ -53,7 +53,7 @@ export const RunRow = memo(function RunRow({ job: listed, columns, isSettled, is
   const isRunning = !hasStopped(job.status)
   // Before the first day has ended there are none.
   const hasResults = job.progress.completed + job.progress.skipped > 0 || !isRunning
-  const { data, error } = useFollowed(jobResults, id, isSettled && hasResults, isRunning ? everyFewSeconds : never)
+  const { data, error } = useFollowed(listedResults, id, isSettled && hasResults, isRunning ? everyFewSeconds : never)
   const title = runTitle(job, t)
   const toggleEdit = useCallback(() => onEdit(isEditing ? null : id), [onEdit, isEditing, id])
   return (

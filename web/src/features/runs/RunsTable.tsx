@@ -47,7 +47,7 @@ export function RunsTable({ jobs, columns, order, onOrder, selected, onSelect, c
     <div className={css.box} role="table" aria-label={t('runs.title')} aria-rowcount={hasMore ? -1 : jobs.length + 1} ref={box} style={style}>
       <div role="rowgroup" className={css.heads}>
         <div className={`${css.row} ${css.names}`} role="row">
-          <span role="columnheader" className="select">
+          <span role="columnheader">
             <span className="hidden-label">{t('runs.column.select')}</span>
           </span>
           {columns.map((column) => (

@@ -1,6 +1,6 @@
 // The list of runs as a file. One row for each agent of a run.
 import type { QueryClient } from '@tanstack/react-query'
-import { jobResults } from '@/server/queries'
+import { listedResults } from '@/server/queries'
 import { readAllRuns, type RunListQuery } from '@/server/runList'
 import type { Job, RangeResult } from '@/server/types'
 import type { CsvValue, TableData } from '@/shared/csv'
@@ -54,7 +54,7 @@ async function readResults(client: QueryClient, jobs: readonly Job[]): Promise<R
   const waiting = [...jobs]
   const work = async () => {
     for (let job = waiting.shift(); job; job = waiting.shift()) {
-      const results = await client.fetchQuery(jobResults(job.job_id))
+      const results = await client.fetchQuery(listedResults(job.job_id))
       found.set(job.job_id, results?.results ?? [])
     }
   }

@@ -10,7 +10,7 @@ use papertape_core::time::Date;
 use papertape_protocol::results::baseline::SharedBaselines;
 use papertape_protocol::results::range::RangeResult;
 use papertape_protocol::results::{
-    BaselinePlace, DailyLevel, DayResults, RangeResults, ResultsQuery, ResultsResponse,
+    BaselinePlace, DailyLevel, DayResults, RangeResults, ResultsQuery, ResultsResponse, SPARSE_DAYS,
 };
 use papertape_store::ResultFilter;
 
@@ -80,7 +80,7 @@ pub async fn results(app: &App, query: ResultsQuery) -> Result<ResultsResponse, 
         if query.baselines == BaselinePlace::Shared {
             return Err(ServiceError::invalid("baselines", "only a range has baselines; omit `date`"));
         }
-        if query.daily == DailyLevel::None {
+        if query.daily != DailyLevel::All {
             return Err(ServiceError::invalid("daily", "only a range lists its days; omit `date`"));
         }
         if query.start_date.is_some() || query.end_date.is_some() {
@@ -102,10 +102,13 @@ pub async fn results(app: &App, query: ResultsQuery) -> Result<ResultsResponse, 
     let filter = ResultFilter { from: own(query.start_date), to: own(query.end_date), agent: model, job };
     let mut results = range::results(app, &mut configs, &filter, (query.reasoning, &mut requested)).await?;
     requested.finish()?;
-    if query.daily == DailyLevel::None {
+    if query.daily != DailyLevel::All {
         for result in &mut results {
-            result.daily_portfolio_values = Vec::new();
             result.history.rolling_sharpe = Vec::new();
+            let days = std::mem::take(&mut result.daily_portfolio_values);
+            if query.daily == DailyLevel::Sparse {
+                result.daily_portfolio_values = evenly_spaced(days, SPARSE_DAYS);
+            }
         }
     }
     let first = results.iter().map(|result| result.start_date).min();
@@ -120,6 +123,14 @@ pub async fn results(app: &App, query: ResultsQuery) -> Result<ResultsResponse, 
         shared_baselines,
         deployment: deployment(app),
     }))
+}
+
+/// At most `max` items, which is two or more, evenly spaced, with the first and the last.
+fn evenly_spaced<T: Clone>(items: Vec<T>, max: usize) -> Vec<T> {
+    match items.len().checked_sub(1) {
+        Some(last) if last >= max => (0..max).map(|at| items[at * last / (max - 1)].clone()).collect(),
+        _ => items,
+    }
 }
 
 /// Moves the results' baselines to a list with each of them once.
