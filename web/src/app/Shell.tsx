@@ -24,8 +24,9 @@ const NAVIGATION: { to: string; icon: IconName; text: TextKey; gap?: boolean }[]
   { to: '/app/settings', icon: 'settings', text: 'nav.settings', gap: true },
 ]
 
-/** How often to check whether the first view has its data. */
+/** How often to check whether the first view has its data, and how many checks in a row must find that it has. */
 const PRELOAD_MS = 250
+const PRELOAD_CHECKS = 4
 
 export function Shell() {
   const t = useText()
@@ -42,9 +43,11 @@ export function Shell() {
   const client = useQueryClient()
   useEffect(() => {
     const idle = window.requestIdleCallback?.bind(window) ?? ((run: () => void) => setTimeout(run, 1000))
-    // The data of the first view comes before the other views.
+    // The data of the first view comes before the other views. Between two requests nothing is fetched for a moment.
+    let quiet = 0
     let timer = setTimeout(function preload() {
-      if (client.isFetching() > 0) timer = setTimeout(preload, PRELOAD_MS)
+      quiet = client.isFetching() > 0 ? 0 : quiet + 1
+      if (quiet < PRELOAD_CHECKS) timer = setTimeout(preload, PRELOAD_MS)
       else idle(() => void preloadViews())
     }, PRELOAD_MS)
     return () => clearTimeout(timer)

@@ -1,7 +1,7 @@
 // Returns of all agents and baselines over the same days, and the drawdown of each from its own peak. The axis covers
 // all planned days, from the start before the first one.
 import { AreaSeries, createChart, createSeriesMarkers, type IChartApi, type ISeriesApi, type ISeriesMarkersPluginApi, LineSeries, type SeriesMarker, type Time } from 'lightweight-charts'
-import { useEffect, useMemo, useRef } from 'react'
+import { memo, useEffect, useMemo, useRef } from 'react'
 import type { TableData } from '@/shared/csv'
 import { type Format, useFormat } from '@/shared/format'
 import { LOCALES, useLanguage, useText } from '@/shared/i18n'
@@ -53,7 +53,8 @@ const MIN_SCALE = { priceRange: { minValue: 0.995, maxValue: 1.005 } }
 /** With more agents, drawdowns are lines, because areas would hide each other. */
 const MAX_AREAS = 3
 
-export function EquityChart({ curves, start, dates, onDay, onPick, name = 'equity' }: Props) {
+/** Drawn again only if what it shows has changed: it has tens of thousands of points. */
+export const EquityChart = memo(function EquityChart({ curves, start, dates, onDay, onPick, name = 'equity' }: Props) {
   const t = useText()
   const language = useLanguage()
   const settings = useSettings()
@@ -139,7 +140,7 @@ export function EquityChart({ curves, start, dates, onDay, onPick, name = 'equit
       <Credit />
     </figure>
   )
-}
+})
 
 /** A row for each point of each curve. Returns and drawdowns are fractions. */
 function fileOf(curves: Curve[]): TableData {

@@ -2,8 +2,20 @@
 import { type DeepPartial, type ChartOptions, ColorType, LineStyle, type Time } from 'lightweight-charts'
 import type { Dash } from '@/shared/legend'
 
+/** The colors by name, as long as the attributes of the root, which have the theme, are these. */
+const resolved = { theme: '', colors: new Map<string, string>() }
+
+/** A color of the design tokens. To ask the browser makes it compute the styles of the page, whatever has just changed. */
 export function cssColor(name: string): string {
-  return getComputedStyle(document.documentElement).getPropertyValue(name).trim() || '#888888'
+  const root = document.documentElement
+  const theme = [...root.attributes].map((one) => `${one.name}=${one.value}`).join(' ')
+  if (resolved.theme !== theme) {
+    resolved.theme = theme
+    resolved.colors.clear()
+  }
+  let color = resolved.colors.get(name)
+  if (color === undefined) resolved.colors.set(name, (color = getComputedStyle(root).getPropertyValue(name).trim() || '#888888'))
+  return color
 }
 
 export function resolveColor(token: string): string {

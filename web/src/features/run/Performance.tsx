@@ -1,6 +1,6 @@
 // Equity, drawdown, metrics and days of a run. The lines load first, because metrics take longer to compute.
 import type { UseQueryResult } from '@tanstack/react-query'
-import { type ReactNode, useCallback, useMemo, useRef, useState } from 'react'
+import { type ReactNode, useCallback, useDeferredValue, useMemo, useRef, useState } from 'react'
 import { markCells } from '@/charts/DayStrip'
 import { EquityChart } from '@/charts/EquityChart'
 import type { Curves, Job, RangeResult, RangeResults } from '@/server/types'
@@ -40,7 +40,8 @@ export function Performance({ job, curves, results: query, daily, pick, zone, is
   const strips = useRef<HTMLDivElement>(null)
   const results = query.data?.results ?? NO_RESULTS
   const drawn = useMemo(() => curvesOf(curves, results, { hold: t('baseline.hold'), equal: t('baseline.equal') }), [curves, results, t])
-  const visible = useMemo(() => drawn.filter((curve) => !hidden.has(curve.id)), [drawn, hidden])
+  // The metrics do not wait for the lines of the baselines, which come with them.
+  const visible = useDeferredValue(useMemo(() => drawn.filter((curve) => !hidden.has(curve.id)), [drawn, hidden]))
   const start = useMemo(() => dayBefore(curves.dates), [curves.dates])
   // The first point is the start.
   const closed = drawn.some((curve) => curve.points.length > 1)
