@@ -24,4 +24,4 @@ if [ -z "${PAPERTAPE:-}" ]; then
 fi
 export PAPERTAPE CHROMIUM="$browser"
 cd web
-exec node --test --test-concurrency=1 --test-timeout=240000 --test-reporter=spec e2e/*.test.mjs
+exec node --test --test-concurrency=2 --test-timeout=240000 --test-reporter=spec e2e/*.test.mjs

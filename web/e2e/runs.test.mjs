@@ -56,7 +56,7 @@ test('runs are labeled, found, sorted, compared and downloaded', async () => {
   // Results of each agent are next to it.
   await table.locator('[data-column="return"] .up, [data-column="return"] .down').first().waitFor()
   // The small chart of each agent.
-  await table.locator('[data-column="equity"] svg path').first().waitFor()
+  await table.locator('[data-column="equity"] svg path').first().waitFor({ state: 'attached' })
   const menu = page.getByRole('group', { name: 'Download Runs' })
   await page.getByRole('button', { name: 'Download Runs' }).click()
   const download = page.waitForEvent('download')
