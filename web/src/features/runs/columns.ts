@@ -23,16 +23,16 @@ export interface Column {
 export const COLUMNS: Column[] = [
   { key: 'run', text: 'runs.column.run', width: 'minmax(170px, 2fr)', sort: 'name', isFixed: true },
   { key: 'status', text: 'runs.column.status', width: 'minmax(96px, 0.9fr)', sort: 'status' },
-  { key: 'agent', text: 'runs.agent', width: 'minmax(200px, 1.7fr)', sort: 'model' },
+  { key: 'agent', text: 'runs.agent', width: 'minmax(182px, 1.9fr)', sort: 'model' },
   { key: 'equity', text: 'runs.equity', width: '92px' },
-  { key: 'return', text: 'runs.return', width: '74px', isNumber: true },
-  { key: 'edge', text: 'runs.edge', width: '74px', isNumber: true },
-  { key: 'drawdown', text: 'runs.drawdown', width: '74px', isNumber: true },
+  { key: 'return', text: 'runs.return', width: '70px', isNumber: true },
+  { key: 'edge', text: 'runs.edge', width: '70px', isNumber: true },
+  { key: 'drawdown', text: 'runs.drawdown', width: '70px', isNumber: true },
   { key: 'sharpe', text: 'runs.sharpe', width: '60px', isNumber: true, isExtra: true },
   { key: 'quality', text: 'runs.research', width: 'minmax(118px, 1fr)', sort: 'quality', isFixed: true, stays: true },
   { key: 'dataset', text: 'runs.column.dataset', width: 'minmax(90px, 0.8fr)', sort: 'dataset', isExtra: true },
   { key: 'period', text: 'runs.column.period', width: 'minmax(110px, 0.9fr)', sort: 'start_date', isExtra: true },
-  { key: 'cost', text: 'runs.cost', width: '76px', isNumber: true },
+  { key: 'cost', text: 'runs.cost', width: '96px', isNumber: true },
   { key: 'created', text: 'runs.column.created', width: '84px', sort: 'created' },
 ]
 
