@@ -19,7 +19,7 @@ export default defineConfig({
     rolldownOptions: {
       output: {
         codeSplitting: {
-          // A page is a few files, not thirty: each costs a request, and a browser has six at a time.
+          // Keeps a page to a few files. Each is a request, and browsers open at most six connections over HTTP/1.1.
           groups: [
             { name: 'initial', tags: ['$initial'], priority: 2 },
             { name: 'shared', test: /[\\/](src[\\/](shared|server|transcript|features[\\/]jobLog)|@tanstack)[\\/]/, minShareCount: 2, priority: 1 },

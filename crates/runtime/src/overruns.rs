@@ -9,8 +9,8 @@ use std::sync::{Arc, Mutex, Weak};
 /// limit in this process.
 pub type Overrun = Arc<Mutex<Grant>>;
 
-/// The overruns of this process by the ID of the experiment or job whose limit is shared. A job or part that starts late
-/// reserves what the first ones have learned. An overrun is kept while any of them runs.
+/// The overruns of this process, by the ID of the experiment or job whose limit is shared. A job or part that starts late
+/// adds the same amount to its reservations as those that already run. An overrun is forgotten when none of them runs.
 #[derive(Debug, Default)]
 pub struct Overruns(Mutex<BTreeMap<String, Weak<Mutex<Grant>>>>);
 

@@ -24,7 +24,7 @@ const NAVIGATION: { to: string; icon: IconName; text: TextKey; gap?: boolean }[]
   { to: '/app/settings', icon: 'settings', text: 'nav.settings', gap: true },
 ]
 
-/** How often to check whether the first view has its data, and how many checks in a row must find that it has. */
+/** How often to check whether the first view is fetching data, and how many checks in a row must find that it is not. */
 const PRELOAD_MS = 250
 const PRELOAD_CHECKS = 4
 
@@ -43,7 +43,7 @@ export function Shell() {
   const client = useQueryClient()
   useEffect(() => {
     const idle = window.requestIdleCallback?.bind(window) ?? ((run: () => void) => setTimeout(run, 1000))
-    // The data of the first view comes before the other views. Between two requests nothing is fetched for a moment.
+    // The data of the first view comes before the other views. One quiet check may be the gap between two of its requests.
     let quiet = 0
     let timer = setTimeout(function preload() {
       quiet = client.isFetching() > 0 ? 0 : quiet + 1

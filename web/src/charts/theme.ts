@@ -2,10 +2,10 @@
 import { type DeepPartial, type ChartOptions, ColorType, LineStyle, type Time } from 'lightweight-charts'
 import type { Dash } from '@/shared/legend'
 
-/** The colors by name, as long as the attributes of the root, which have the theme, are these. */
+/** Resolved colors by name, for one state of the root element's attributes, which include the theme. */
 const resolved = { theme: '', colors: new Map<string, string>() }
 
-/** A color of the design tokens. To ask the browser makes it compute the styles of the page, whatever has just changed. */
+/** A color of the design tokens. Cached, because `getComputedStyle` forces a style recalculation if the page has changed. */
 export function cssColor(name: string): string {
   const root = document.documentElement
   const theme = [...root.attributes].map((one) => `${one.name}=${one.value}`).join(' ')

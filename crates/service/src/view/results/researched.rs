@@ -43,8 +43,8 @@ pub(crate) fn is_full_research(metadata: Option<&str>) -> bool {
 #[derive(Debug, Default)]
 pub(in crate::view) struct FullResearch(HashMap<String, bool>);
 
-/// The keys of [`Researched`], not parsed.
-#[derive(Deserialize)]
+/// The keys of [`Researched`] that decide, not parsed.
+#[derive(Debug, Default, Deserialize, Serialize)]
 struct ResearchKeys<'a> {
     #[serde(borrow, default)]
     point_in_time: Option<&'a RawValue>,
@@ -123,7 +123,23 @@ impl Researched {
 
 #[cfg(test)]
 mod tests {
-    use super::{FullResearch, is_full_research};
+    use super::{FullResearch, ResearchKeys, Researched, is_full_research};
+    use serde::Serialize;
+    use std::collections::BTreeSet;
+
+    /// Goal: what decides whether a day is one of full research is part of the key under which the answer is remembered.
+    #[test]
+    fn the_key_has_all_that_decides() {
+        let decides = names(&Researched::default());
+        assert!(decides.contains("degradations"), "{decides:?}");
+        assert_eq!(names(&ResearchKeys::default()), decides);
+    }
+
+    /// The names of the fields that are serialized.
+    fn names(value: &impl Serialize) -> BTreeSet<String> {
+        let value = serde_json::to_value(value).expect("JSON");
+        value.as_object().expect("an object").keys().cloned().collect()
+    }
 
     /// Goal: what is remembered of one session never answers for another with other research.
     #[test]
